@@ -1,0 +1,2 @@
+//! agent-desktop
+fn main() {}
