@@ -1,1 +1,11 @@
-//! agent-desktop
+//! The rules of agent-desktop, free of any platform: what is observed, what a ref means, what an action may
+//! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
+
+pub mod deadline;
+pub mod envelope;
+pub mod error;
+pub mod evidence;
+pub mod geometry;
+pub mod platform;
+pub mod tree;
+pub mod vocab;

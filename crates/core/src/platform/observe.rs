@@ -1,0 +1,183 @@
+//! Reading: trees, one element again, the proof that a saved element is still the same.
+
+use crate::deadline::Deadline;
+use crate::error::Error;
+use crate::evidence::{Cause, Evidence};
+use crate::geometry::Point;
+use crate::tree::raw::{Facts, Handle, Link, RawTree};
+use crate::vocab::role::Role;
+use serde::{Deserialize, Serialize};
+
+/// A process and its generation: a process id alone may be used again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ProcessKey {
+    /// Process id.
+    pub pid: u32,
+    /// Generation token (on Linux: boot id and start time).
+    pub instance: String,
+}
+
+/// Whether a process of a given generation still runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProcessLife {
+    /// It runs.
+    Alive,
+    /// It has ended.
+    Gone,
+    /// The process id now belongs to another process.
+    OtherGeneration,
+    /// It could not be found out.
+    Unknown(Cause),
+}
+
+/// Budgets of one observation (spec 1 §2 "Observation limits"): fields, not globals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadPlan {
+    /// Nodes at most.
+    pub max_nodes: usize,
+    /// Parent-child edges at most.
+    pub max_edges: usize,
+    /// Children of one node at most.
+    pub max_children: usize,
+    /// Raw depth at most.
+    pub max_depth: usize,
+    /// Bytes of one text field at most.
+    pub max_text: usize,
+    /// Bytes of all text at most.
+    pub max_total_text: usize,
+    /// Whether bounds are wanted.
+    pub bounds: bool,
+    /// When the read must end.
+    pub deadline: Deadline,
+}
+
+impl ReadPlan {
+    /// The contract's limits with a deadline.
+    pub fn contract(deadline: Deadline) -> Self {
+        Self {
+            max_nodes: 50_000,
+            max_edges: 100_000,
+            max_children: 4_096,
+            max_depth: 50,
+            max_text: 64 * 1024,
+            max_total_text: 8 * 1024 * 1024,
+            bounds: false,
+            deadline,
+        }
+    }
+}
+
+/// Where a witness's text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextSource {
+    /// What the adapter gives as the element's stable name.
+    Name,
+    /// What the adapter gives as `own_text`.
+    OwnText,
+}
+
+/// One edge that must still hold, downwards: the parent still has this child.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainEdge {
+    /// The parent; none for the first link, whose parent is the desktop's own list of applications.
+    pub parent: Option<Handle>,
+    /// The child, with the index it had.
+    pub child: Link,
+}
+
+/// One witness to read again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WitnessProbe {
+    /// Where its text is.
+    pub handle: Handle,
+    /// Which text.
+    pub source: TextSource,
+}
+
+/// What one resolution asks, all in one flight where the platform allows it.
+#[derive(Clone, Debug)]
+pub struct ProbeRequest<'a> {
+    /// The process that the element belonged to.
+    pub process: &'a ProcessKey,
+    /// The element.
+    pub target: &'a Handle,
+    /// Elements whose text entered the element's name at capture.
+    pub label_sources: &'a [Handle],
+    /// The role it had, so that the same facts are composed.
+    pub role: Role,
+    /// Edges from the application down to the element and to its witnesses, without repetition.
+    pub edges: &'a [ChainEdge],
+    /// Witnesses.
+    pub witnesses: &'a [WitnessProbe],
+    /// Cells whose row and column are wanted.
+    pub cells: &'a [Handle],
+    /// Whether bounds are wanted.
+    pub bounds: bool,
+}
+
+/// Whether an address answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Presence {
+    /// It answers as a live element.
+    Live(Box<Facts>),
+    /// It is dead, with the native answer that says so.
+    Dead(String),
+    /// It can't be told.
+    Unknown(Cause),
+}
+
+/// What one resolution found out. Order and length follow the request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// The process.
+    pub process: ProcessLife,
+    /// The element.
+    pub element: Presence,
+    /// For each edge, whether the parent still has the child.
+    pub edges: Vec<Evidence<bool>>,
+    /// For each witness, its text now; `Absent` where the witness is gone.
+    pub witnesses: Vec<Evidence<String>>,
+    /// For each cell, row and column now.
+    pub cells: Vec<Evidence<(i64, i64)>>,
+    /// Whether nothing at all was answered: the application is silent.
+    pub silent: bool,
+}
+
+/// What is at a point of the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hit {
+    /// The target or a part of it.
+    Target,
+    /// Something else.
+    Other {
+        /// Its role.
+        role: Role,
+        /// Its name, where it has one.
+        name: Option<String>,
+    },
+    /// It can't be told; fails open.
+    Unknown,
+}
+
+/// Reads of one desktop.
+pub trait Observe {
+    /// Reads the tree below `root`. Running out of time is not an error but a cut; an error means that not even
+    /// the root could be read (`APP_UNRESPONSIVE`, `WINDOW_NOT_FOUND`, …). `above` is the chain above the root.
+    fn read_tree(&self, root: &Handle, above: &[Link], process: &ProcessKey, plan: &ReadPlan) -> Result<RawTree, Error>;
+
+    /// Reads what a resolution needs. Failures are evidence, not errors.
+    fn probe(&self, request: &ProbeRequest<'_>, deadline: Deadline) -> Probe;
+
+    /// Whether the process still runs.
+    fn process_life(&self, process: &ProcessKey) -> ProcessLife;
+
+    /// The display texts of what is selected in a container (combo box, list, tab list), for verification.
+    fn selection(&self, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>>;
+
+    /// What is at points of the screen, seen from the element's application.
+    fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {
+        let _ = (target, deadline);
+        vec![Hit::Unknown; points.len()]
+    }
+}
