@@ -7,5 +7,6 @@ pub mod error;
 pub mod evidence;
 pub mod geometry;
 pub mod platform;
+pub mod refs;
 pub mod tree;
 pub mod vocab;
