@@ -10,7 +10,7 @@ pub use apps::{
     SurfaceInfo, Window,
 };
 pub use observe::{ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe};
-pub use operate::{Action, Direction, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome};
+pub use operate::{Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome};
 
 use crate::error::{Code, Error};
 use serde_json::Value;
