@@ -52,7 +52,7 @@ impl<'m> Capture<'m> {
                 link,
                 role,
                 name: stable_name(facts).into_known(),
-                description: description_of(facts),
+                description: description_of(facts).into_known(),
                 native_id: facts.native_id.known().cloned(),
                 label_sources: facts.label_sources.clone(),
                 states: facts.states.known().copied().unwrap_or_default(),

@@ -308,3 +308,146 @@ fn distinguishing(group: &Group, at: u32, element: u32) -> Option<Distinguishing
         .collect();
     Some(Distinguishing { needed: needed.into_iter().cloned().collect(), spare })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture::{Spec, node};
+    use crate::tree::raw::Cut;
+    use proptest::prelude::*;
+
+    fn row(person: &str) -> Spec {
+        node(Role::LayoutItem)
+            .item()
+            .slot()
+            .child(node(Role::StaticText).slot().own_text(person))
+            .child(node(Role::Button).slot().name("Delete"))
+    }
+
+    fn list(rows: impl IntoIterator<Item = Spec>) -> RawTree {
+        node(Role::Window).child(node(Role::List).slot().children(rows)).build()
+    }
+
+    fn buttons(tree: &RawTree) -> Vec<u32> {
+        (0..tree.nodes.len() as u32).filter(|n| tree.node(*n).facts.role == Evidence::Known(Role::Button)).collect()
+    }
+
+    fn texts(telling: Telling) -> Vec<String> {
+        match telling {
+            Telling::Witnesses { texts, .. } => texts.into_iter().map(|t| t.text).collect(),
+            other => panic!("no witnesses: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_rows_text_speaks_for_its_button() {
+        let tree = list([row("Alice"), row("Bob"), row("Carol")]);
+        let delete = buttons(&tree)[1];
+        assert_eq!(texts(Witnesses::new(&tree).tell(delete)), ["Bob"]);
+    }
+
+    #[test]
+    fn same_label_rows() {
+        let tree = list([row("Alice"), row("Alice"), row("Carol")]);
+        let all = buttons(&tree);
+        let mut finder = Witnesses::new(&tree);
+        assert_eq!(finder.tell(all[0]), Telling::NotUnique);
+        assert_eq!(finder.tell(all[1]), Telling::NotUnique);
+        assert_eq!(texts(finder.tell(all[2])), ["Carol"]);
+    }
+
+    #[test]
+    fn rows_are_told_by_texts_together_where_none_is_unique() {
+        let two = |a: &str, b: &str| row(a).child(node(Role::StaticText).slot().own_text(b));
+        let tree = list([two("Alice", "Paris"), two("Alice", "Rome"), two("Bob", "Rome")]);
+        let all = buttons(&tree);
+        let mut told = texts(Witnesses::new(&tree).tell(all[1]));
+        told.sort();
+        assert_eq!(told, ["Alice", "Rome"]);
+    }
+
+    #[test]
+    fn three_buttons_in_a_row_still_need_the_rows_text() {
+        let wide = |p: &str| {
+            node(Role::Group).slot().child(node(Role::StaticText).slot().own_text(p)).children(
+                ["Edit", "Share", "Delete"].map(|n| node(Role::Button).slot().name(n)),
+            )
+        };
+        let tree = node(Role::Window).child(node(Role::Group).children([wide("Ann"), wide("Ben"), wide("Cy")])).build();
+        let delete_ben = buttons(&tree)[5];
+        let told = texts(Witnesses::new(&tree).tell(delete_ben));
+        assert!(told.contains(&"Ben".to_owned()), "{told:?}");
+    }
+
+    #[test]
+    fn an_unread_sibling_proves_nothing() {
+        let unread = row("x").child(node(Role::StaticText).facts(|f| f.own_text = Evidence::Unknown(crate::evidence::Cause::Late)));
+        let tree = list([row("Alice"), row("Bob"), unread]);
+        assert_eq!(Witnesses::new(&tree).tell(buttons(&tree)[0]), Telling::Unread);
+        let mut cut = list([row("Alice"), row("Bob")]);
+        cut.nodes[1].cut = Some(Cut::Virtual);
+        assert_eq!(Witnesses::new(&cut).tell(buttons(&cut)[0]), Telling::Unread);
+    }
+
+    #[test]
+    fn a_slot_without_any_text_is_not_told() {
+        let blank = || node(Role::LayoutItem).item().slot().child(node(Role::Button).slot());
+        let tree = list([blank()]);
+        assert_eq!(Witnesses::new(&tree).tell(buttons(&tree)[0]), Telling::NotUnique);
+    }
+
+    #[test]
+    fn cells_are_told_by_their_row() {
+        let cell = |r: i64, c: i64, t: &str| {
+            let n = node(Role::Cell).item().slot().cell(r, c);
+            if t.is_empty() { n } else { n.own_text(t) }
+        };
+        let tree = node(Role::Window)
+            .child(node(Role::Table).children([
+                cell(0, 0, ""), cell(0, 1, "Alice"), cell(1, 0, ""), cell(1, 1, "Bob"),
+            ]))
+            .build();
+        match Witnesses::new(&tree).tell(4) {
+            Telling::Witnesses { texts, row: Some(place) } => {
+                assert_eq!(texts[0].text, "Bob");
+                assert_eq!((place.cell, place.column, place.others), (4, 0, vec![5]));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn outside_any_item_the_address_decides() {
+        let tree = node(Role::Window).child(node(Role::Group).child(node(Role::Button).slot().name("OK"))).build();
+        assert_eq!(Witnesses::new(&tree).tell(2), Telling::NoItem);
+    }
+
+    proptest! {
+        /// What is chosen for a row is never wholly contained in another row.
+        #[test]
+        fn chosen_texts_tell_from_every_sibling(rows in prop::collection::vec(prop::collection::vec(0u8..6, 1..5), 1..12)) {
+            let specs = rows.iter().map(|r| {
+                r.iter().fold(node(Role::LayoutItem).item().slot(), |n, t| n.child(node(Role::StaticText).slot().own_text(&format!("t{t}"))))
+                    .child(node(Role::Button).slot().name("Delete"))
+            });
+            let tree = list(specs);
+            let mut finder = Witnesses::new(&tree);
+            for (at, button) in buttons(&tree).into_iter().enumerate() {
+                let others = rows.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, r)| r);
+                let contained = others.clone().any(|o| rows[at].iter().all(|t| o.contains(t)));
+                match finder.tell(button) {
+                    Telling::Witnesses { texts, .. } => {
+                        prop_assert!(!contained);
+                        prop_assert!(texts.len() <= MAX_WITNESSES && !texts.is_empty());
+                        for o in others {
+                            let set: Vec<String> = o.iter().map(|t| format!("t{t}")).chain(["Delete".into()]).collect();
+                            prop_assert!(texts.iter().any(|t| !set.contains(&t.text)));
+                        }
+                    }
+                    Telling::NotUnique => prop_assert!(contained),
+                    other => prop_assert!(false, "{:?}", other),
+                }
+            }
+        }
+    }
+}
