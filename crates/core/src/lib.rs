@@ -1,6 +1,7 @@
 //! The rules of agent-desktop, free of any platform: what is observed, what a ref means, what an action may
 //! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
 
+pub mod act;
 pub mod deadline;
 pub mod envelope;
 pub mod error;

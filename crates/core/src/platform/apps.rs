@@ -215,3 +215,17 @@ pub trait Apps {
         Err(not_supported("list-displays"))
     }
 }
+
+/// A surface as answers print it: `{id, type, title?, item_count?}`.
+pub fn surface_json(surface: &SurfaceInfo) -> serde_json::Value {
+    let mut out = serde_json::json!({"id": surface.id, "type": surface.kind});
+    if let Some(map) = out.as_object_mut() {
+        if let Some(title) = surface.title.as_ref().filter(|t| !t.is_empty()) {
+            map.insert("title".into(), title.as_str().into());
+        }
+        if let Some(count) = surface.item_count {
+            map.insert("item_count".into(), count.into());
+        }
+    }
+    out
+}
