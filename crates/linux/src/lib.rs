@@ -1,1 +1,3 @@
-//! agent-desktop
+//! The Linux adapter of agent-desktop.
+
+pub mod bus;
