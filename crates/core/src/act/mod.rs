@@ -11,6 +11,8 @@ pub mod ready;
 pub mod report;
 pub mod rungs;
 pub mod verify;
+#[cfg(test)]
+mod tests;
 
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};

@@ -2,6 +2,8 @@
 //! native outcomes; every rule stays in core. Methods of optional traits default to "not supported".
 
 pub mod apps;
+#[cfg(test)]
+pub mod fake;
 pub mod observe;
 pub mod operate;
 
