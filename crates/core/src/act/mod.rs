@@ -10,9 +10,9 @@ pub mod lease;
 pub mod ready;
 pub mod report;
 pub mod rungs;
-pub mod verify;
 #[cfg(test)]
 mod tests;
+pub mod verify;
 
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};

@@ -189,10 +189,8 @@ fn crash_is_not_gone() {
 #[test]
 fn label_changed_between_the_look_and_the_lease() {
     let scene = Scene::new(button());
-    *scene.fake.after_probes.borrow_mut() = Some((
-        1,
-        Box::new(|tree| tree.nodes[1].facts.names.native_title = Evidence::Known("Install".into())),
-    ));
+    *scene.fake.after_probes.borrow_mut() =
+        Some((1, Box::new(|tree| tree.nodes[1].facts.names.native_title = Evidence::Known("Install".into()))));
     let error = scene.act(1, Action::Click).unwrap_err();
     assert_eq!((error.code(), error.kind_name()), (Code::StaleRef, Some("label_changed")));
     assert!(scene.sent().is_empty());
@@ -201,9 +199,11 @@ fn label_changed_between_the_look_and_the_lease() {
 #[test]
 fn recycled_row() {
     let row = |p: &str| {
-        node(Role::LayoutItem).item().slot().child(node(Role::StaticText).slot().own_text(p)).child(
-            node(Role::Button).slot().name("Delete").can(Capability::Click),
-        )
+        node(Role::LayoutItem)
+            .item()
+            .slot()
+            .child(node(Role::StaticText).slot().own_text(p))
+            .child(node(Role::Button).slot().name("Delete").can(Capability::Click))
     };
     let tree = window(node(Role::List).slot().children([row("Alice"), row("Bob"), row("Carol")]));
     // Nodes: 0 window, 1 list, 2 item, 3 text, 4 button, 5 item, 6 text, 7 button.
@@ -244,9 +244,7 @@ fn disabled_button_is_refused_before_dispatch() {
 
 #[test]
 fn secure_values_are_never_echoed() {
-    let scene = Scene::new(window(
-        node(Role::TextField).name("Password").secure().can(Capability::SetValue),
-    ));
+    let scene = Scene::new(window(node(Role::TextField).name("Password").secure().can(Capability::SetValue)));
     scene.fake.answer(|_| (WriteOutcome::Accepted, vec![]));
     let answer = scene.act(1, Action::SetValue("hunter2".into())).unwrap();
     assert_eq!(answer["details"]["verification_reason"], "secure_field");

@@ -1,7 +1,7 @@
 //! Applications, windows and surfaces of one desktop.
 
-use super::observe::ProcessKey;
 use super::not_supported;
+use super::observe::ProcessKey;
 use crate::deadline::Deadline;
 use crate::error::{Delivery, Error};
 use crate::evidence::Evidence;

@@ -155,10 +155,9 @@ impl Operate for Fake {
         let scripted = self.script.borrow_mut().pop_front();
         let (outcome, effects) = match scripted {
             Some(f) => f(&mut self.tree.borrow_mut()),
-            None => (
-                WriteOutcome::Refused(Error::before(Code::Internal, "the test scripted no such dispatch")),
-                Vec::new(),
-            ),
+            None => {
+                (WriteOutcome::Refused(Error::before(Code::Internal, "the test scripted no such dispatch")), Vec::new())
+            }
         };
         Dispatch { outcome, watch: Box::new(Seen(effects)) }
     }

@@ -11,8 +11,12 @@ pub use apps::{
     App, Apps, CloseRequest, CloseStep, Closed, DisplayInfo, LaunchRequest, Launched, Presentation, Responsive,
     SurfaceInfo, Window,
 };
-pub use observe::{ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe};
-pub use operate::{Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome};
+pub use observe::{
+    ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe,
+};
+pub use operate::{
+    Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome,
+};
 
 use crate::error::{Code, Error};
 use serde_json::Value;
