@@ -198,6 +198,13 @@ pub trait Apps {
         Ok(vec![app.to_owned()])
     }
 
+    /// Whether a process of this name runs although no application of that name is listed yet: it was just started,
+    /// and is worth a short wait.
+    fn is_starting(&self, app: &str) -> bool {
+        let _ = app;
+        false
+    }
+
     /// Ends an application; refuses protected processes where the close happens (spec 1 §4).
     fn close(&self, app: &App, request: CloseRequest, deadline: Deadline) -> Result<Closed, Error> {
         let _ = (app, request, deadline);
