@@ -1,11 +1,14 @@
 //! The rules of agent-desktop, free of any platform: what is observed, what a ref means, what an action may
 //! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
 
+pub mod command;
 pub mod deadline;
 pub mod envelope;
 pub mod error;
 pub mod evidence;
 pub mod geometry;
+pub mod observe;
 pub mod platform;
+pub mod refs;
 pub mod tree;
 pub mod vocab;
