@@ -18,7 +18,8 @@ pub struct Args {
 }
 
 /// What `--help` prints.
-pub const USAGE: &str = "scripted-provider --scenario FILE.json --log FILE [--control SOCKET] [--ignore-stdin]
+pub const USAGE: &str =
+    "scripted-provider --scenario FILE.json --log FILE [--control SOCKET] [--ignore-stdin]
 scripted-provider --check --scenario FILE.json";
 
 impl Args {

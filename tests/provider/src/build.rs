@@ -208,7 +208,11 @@ fn interfaces(spec: &NodeSpec, states: u64) -> Result<u32, String> {
     ];
     let listed: Vec<&str> = match &spec.interfaces {
         Some(list) => list.iter().map(String::as_str).collect(),
-        None => implied.iter().filter(|(_, yes)| *yes).map(|(name, _)| *name).collect(),
+        None => implied
+            .iter()
+            .filter(|(_, yes)| *yes)
+            .map(|(name, _)| *name)
+            .collect(),
     };
     listed.into_iter().try_fold(0, |set, name| {
         names::interface_bit(name)

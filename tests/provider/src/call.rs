@@ -31,7 +31,10 @@ impl Call {
             return None;
         }
         let header = message.header();
-        let interface = header.interface().map(ToString::to_string).unwrap_or_default();
+        let interface = header
+            .interface()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let member = header.member()?.to_string();
         let path = header.path()?.to_string();
         let sender = header.sender().map(ToString::to_string).unwrap_or_default();

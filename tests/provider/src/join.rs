@@ -51,7 +51,9 @@ pub async fn all(
 
 /// Address of the accessibility bus, asked from the session bus (which may start it).
 async fn bus_address() -> Result<String, String> {
-    let session = Connection::session().await.map_err(|e| format!("no session bus: {e}"))?;
+    let session = Connection::session()
+        .await
+        .map_err(|e| format!("no session bus: {e}"))?;
     let reply = session
         .call_method(
             Some("org.a11y.Bus"),

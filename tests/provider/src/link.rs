@@ -43,7 +43,13 @@ impl Link {
         tokio::spawn(write(connection.clone(), queue));
         tokio::spawn(async move {
             while let Some(Ok(message)) = stream.next().await {
-                if inbox.send(Msg::Incoming { link: number, message }).is_err() {
+                if inbox
+                    .send(Msg::Incoming {
+                        link: number,
+                        message,
+                    })
+                    .is_err()
+                {
                     break;
                 }
             }
@@ -81,7 +87,10 @@ pub fn method_reply(call: &Message, body: &Body) -> zbus::Result<Message> {
 
 /// An error reply.
 pub fn error_reply(call: &Message, name: &str, message: &str) -> zbus::Result<Message> {
-    raw(Message::error(&call.header(), name)?, &Body::string(message))
+    raw(
+        Message::error(&call.header(), name)?,
+        &Body::string(message),
+    )
 }
 
 /// A broadcast signal.
@@ -148,8 +157,19 @@ mod tests {
         assert!(!is_one_struct("(so)(so)"));
         assert!(!is_one_struct("s"));
         assert!(!is_one_struct(""));
-        let body = Body::reference(":1.7", "/x");
-        let message = method_call(":1.1", "/", "a.b", "C", &body).unwrap();
-        assert_eq!(message.header().signature().to_string(), "((so))");
+        // On the wire: one struct keeps its parentheses, two values have none.
+        let on_the_wire = |body: &Body, signature: &[u8]| {
+            let message = method_call(":1.1", "/", "a.b", "C", body).unwrap();
+            message
+                .data()
+                .windows(signature.len())
+                .any(|window| window == signature)
+        };
+        assert!(on_the_wire(&Body::reference(":1.7", "/x"), b"\x04(so)\0"));
+        let two = Body::new("ii", |w| {
+            w.i32(1);
+            w.i32(2);
+        });
+        assert!(on_the_wire(&two, b"\x02ii\0"));
     }
 }

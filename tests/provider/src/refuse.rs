@@ -20,7 +20,10 @@ pub fn no_object(app: &App, call: &Call) -> Reply {
         ),
         DeadAnswer::Qt if call.property.is_some() => Reply::error(
             UNKNOWN_INTERFACE,
-            &format!("Interface '{}' was not found in object {path}", call.meant().0),
+            &format!(
+                "Interface '{}' was not found in object {path}",
+                call.meant().0
+            ),
         ),
         DeadAnswer::Qt => Reply::error(UNKNOWN_OBJECT, &format!("No such object path '{path}'")),
         _ => Reply::error(
@@ -44,11 +47,17 @@ pub fn no_member(app: &App, call: &Call) -> Reply {
         ),
         (DeadAnswer::Gtk4, true) => Reply::error(
             INVALID_ARGS,
-            &format!("No such interface “{interface}” on object at path {}", call.path),
+            &format!(
+                "No such interface “{interface}” on object at path {}",
+                call.path
+            ),
         ),
         (DeadAnswer::Gtk4, false) => Reply::error(
             UNKNOWN_METHOD,
-            &format!("No such interface “{interface}” on object at path {}", call.path),
+            &format!(
+                "No such interface “{interface}” on object at path {}",
+                call.path
+            ),
         ),
         (_, true) => Reply::error(
             UNKNOWN_INTERFACE,

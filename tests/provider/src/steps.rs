@@ -18,7 +18,8 @@ impl<'de> Deserialize<'de> for Steps {
             one => vec![one],
         };
         for value in &list {
-            Step::parse(value.clone()).map_err(|e| D::Error::custom(format!("step {value}: {e}")))?;
+            Step::parse(value.clone())
+                .map_err(|e| D::Error::custom(format!("step {value}: {e}")))?;
         }
         Ok(Self(list))
     }

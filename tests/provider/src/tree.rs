@@ -166,8 +166,7 @@ impl Tree {
         let number = self.apps.len();
         let idx = self.nodes.len() as Idx;
         spec.children.clear();
-        self.by_id
-            .insert(format!("root:{}", spec.name), idx);
+        self.by_id.insert(format!("root:{}", spec.name), idx);
         if number == 0 {
             self.by_id.insert("root".into(), idx);
         }

@@ -160,10 +160,7 @@ mod tests {
     #[test]
     fn variant_of_a_string() {
         let body = Body::string("ab").into_variant();
-        assert_eq!(
-            body.bytes,
-            [1, b's', 0, 0, 2, 0, 0, 0, b'a', b'b', 0]
-        );
+        assert_eq!(body.bytes, [1, b's', 0, 0, 2, 0, 0, 0, b'a', b'b', 0]);
     }
 
     #[test]

@@ -34,7 +34,11 @@ impl Engine {
         let Some(app) = self.links.get(link).and_then(Option::as_ref).map(|l| l.app) else {
             return;
         };
-        if message.header().member().is_some_and(|m| m.as_str() == "EventListenerRegistered") {
+        if message
+            .header()
+            .member()
+            .is_some_and(|m| m.as_str() == "EventListenerRegistered")
+        {
             self.presence[app].has_listener = true;
             return;
         }
@@ -170,7 +174,14 @@ impl Engine {
         }
     }
 
-    fn take_read(&mut self, app: usize, call: &Call, target: Target, alive: bool, verdict: &Verdict) {
+    fn take_read(
+        &mut self,
+        app: usize,
+        call: &Call,
+        target: Target,
+        alive: bool,
+        verdict: &Verdict,
+    ) {
         let node = match target {
             Target::Node(idx) => Some(idx),
             _ => None,
@@ -179,10 +190,7 @@ impl Engine {
             Some(reply) => reply,
             None => return,
         };
-        let reply = if matches!(
-            verdict.doing,
-            Some(Doing::LieTrue | Doing::SayFalse)
-        ) {
+        let reply = if matches!(verdict.doing, Some(Doing::LieTrue | Doing::SayFalse)) {
             reply
         } else {
             self.bend(call, verdict, reply)
@@ -239,7 +247,10 @@ impl Engine {
             return Some(Body::string(&address).into());
         }
         let (interface, member) = call.meant();
-        let (short, member) = (interface.strip_prefix(ATSPI).unwrap_or("").to_owned(), member.to_owned());
+        let (short, member) = (
+            interface.strip_prefix(ATSPI).unwrap_or("").to_owned(),
+            member.to_owned(),
+        );
         let mut view = View {
             tree: &mut self.tree,
             idx,
@@ -266,8 +277,10 @@ impl Engine {
             self.tree.claimed_count(idx)
         );
         let id = self.tree.node(idx).id.clone();
-        self.log
-            .write("violation", json!({"what": what, "node": id, "sender": call.sender}));
+        self.log.write(
+            "violation",
+            json!({"what": what, "node": id, "sender": call.sender}),
+        );
         self.presence[app].held.get_or_insert_default();
         true
     }
@@ -328,7 +341,8 @@ impl Engine {
             self.start_timers(TimerStart::Write);
         }
         let Some(idx) = node else { return };
-        let checked = write.and_then(|write| self.check_write(app, call, idx, &write).map(|()| write));
+        let checked =
+            write.and_then(|write| self.check_write(app, call, idx, &write).map(|()| write));
         let write = match checked {
             Ok(write) => write,
             Err(reply) => {
@@ -346,18 +360,30 @@ impl Engine {
         };
         let until = matches!(verdict.doing, Some(Doing::UntilRemoved(_)));
         let silent = matches!(verdict.doing, Some(Doing::Never | Doing::Die));
-        let (takes_effect, brief) = (effect == Effect::Now && would, match &verdict.doing {
-            Some(Doing::Never) => "never".into(),
-            Some(Doing::Die) => "die".into(),
-            Some(Doing::LateMs(ms)) => format!("late:{ms}"),
-            Some(Doing::UntilRemoved(id)) => format!("until_removed:{id}"),
-            _ => {
-                let reply = write.success();
-                verdict.bend(reply).unwrap_or_else(|reply| reply).brief()
-            }
-        });
+        let (takes_effect, brief) = (
+            effect == Effect::Now && would,
+            match &verdict.doing {
+                Some(Doing::Never) => "never".into(),
+                Some(Doing::Die) => "die".into(),
+                Some(Doing::LateMs(ms)) => format!("late:{ms}"),
+                Some(Doing::UntilRemoved(id)) => format!("until_removed:{id}"),
+                _ => {
+                    let reply = write.success();
+                    verdict.bend(reply).unwrap_or_else(|reply| reply).brief()
+                }
+            },
+        );
         let replied = late_ms.is_none() && !until && !silent;
-        let line = self.log_write(app, call, node, Some(&write), takes_effect, &brief, replied, late_ms);
+        let line = self.log_write(
+            app,
+            call,
+            node,
+            Some(&write),
+            takes_effect,
+            &brief,
+            replied,
+            late_ms,
+        );
         let reply = match effect {
             Effect::Now => self.apply_write(idx, &write, would),
             Effect::None => write.success(),

@@ -79,7 +79,8 @@ impl Engine {
                 let idx = self.tree.find(&node)?;
                 for (list, on) in [(&remove, false), (&add, true)] {
                     for state in list {
-                        names::state_bit(state).ok_or_else(|| format!("unknown state {state:?}"))?;
+                        names::state_bit(state)
+                            .ok_or_else(|| format!("unknown state {state:?}"))?;
                         self.put_state(idx, state, on);
                     }
                 }
@@ -168,7 +169,12 @@ impl Engine {
         Ok(self.tree.apps[first].root)
     }
 
-    fn add(&mut self, parent: Idx, index: Option<usize>, child: &Child) -> Result<Vec<Idx>, String> {
+    fn add(
+        &mut self,
+        parent: Idx,
+        index: Option<usize>,
+        child: &Child,
+    ) -> Result<Vec<Idx>, String> {
         let added = build::add(&mut self.tree, child, parent, index)?;
         for &idx in &added {
             if let Some(index) = self.tree.position(idx) {

@@ -63,7 +63,9 @@ impl Engine {
                 return;
             }
         };
-        let is_command = value["cmd"].as_str().is_some_and(|cmd| COMMANDS.contains(&cmd));
+        let is_command = value["cmd"]
+            .as_str()
+            .is_some_and(|cmd| COMMANDS.contains(&cmd));
         if !is_command {
             let result = Step::parse(value).and_then(|step| self.step(step));
             let _ = answer.send(result.map_or_else(|e| failure(&e), |()| json!({"ok": true})));

@@ -110,16 +110,19 @@ impl Engine {
         }
     }
 
-    /// Over the application's bus connection and its private ones.
+    /// Over the application's bus connection; private sockets carry no events.
     fn broadcast(&self, app: usize, message: zbus::Result<zbus::message::Message>) {
         if !self.ready {
             return;
         }
         match message {
             Ok(message) => {
-                let links = self.links.iter().enumerate();
-                for (number, _) in links.filter(|(_, l)| l.as_ref().is_some_and(|l| l.app == app)) {
-                    self.send(number, Ok(message.clone()));
+                let link = self.links.iter().position(|link| {
+                    link.as_ref()
+                        .is_some_and(|link| link.is_bus && link.app == app)
+                });
+                if let Some(link) = link {
+                    self.send(link, Ok(message));
                 }
             }
             Err(error) => eprintln!("scripted-provider: an event can't be built: {error}"),

@@ -44,9 +44,10 @@ impl FaultState {
     fn meets(&mut self, call: &Call, app: &str, node: Option<&Node>) -> bool {
         let wanted = &self.fault.matches;
         let app_fits = wanted.app.as_deref().is_none_or(|name| name == app);
-        let node_fits = wanted.node.as_deref().is_none_or(|pattern| {
-            node.is_some_and(|node| id_matches(pattern, &node.id))
-        });
+        let node_fits = wanted
+            .node
+            .as_deref()
+            .is_none_or(|pattern| node.is_some_and(|node| id_matches(pattern, &node.id)));
         if !app_fits
             || !node_fits
             || !call.fits(wanted.interface.as_deref(), wanted.member.as_deref())
@@ -86,11 +87,7 @@ impl Verdict {
     pub fn effect(&self) -> Effect {
         self.effect.unwrap_or(match &self.doing {
             Some(
-                Doing::Never
-                | Doing::Error { .. }
-                | Doing::Die
-                | Doing::LieTrue
-                | Doing::SayFalse,
+                Doing::Never | Doing::Error { .. } | Doing::Die | Doing::LieTrue | Doing::SayFalse,
             ) => Effect::None,
             _ => Effect::Now,
         })

@@ -22,8 +22,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
-use zbus::message::Message;
 use zbus::MessageStream;
+use zbus::message::Message;
 
 /// Path on which the engine calls itself through the bus to know that all before has arrived.
 const FENCE_PATH: &str = "/fence";
@@ -230,7 +230,8 @@ impl Engine {
                 if let Some(gone) = self.links.get_mut(link).and_then(Option::take)
                     && gone.is_bus
                 {
-                    self.log.write("disconnected", json!({"app": self.app_name(gone.app)}));
+                    self.log
+                        .write("disconnected", json!({"app": self.app_name(gone.app)}));
                 }
             }
             Msg::Private { app, stream } => {

@@ -55,8 +55,11 @@ pub struct Write {
 
 fn entry(call: &Call) -> Option<(&'static str, &'static str, &'static str)> {
     if call.member == "Set" && call.property.is_some() {
-        return (call.meant() == ("org.a11y.atspi.Value", "CurrentValue"))
-            .then_some(("Value", "SetCurrentValue", "d"));
+        return (call.meant() == ("org.a11y.atspi.Value", "CurrentValue")).then_some((
+            "Value",
+            "SetCurrentValue",
+            "d",
+        ));
     }
     let short = call.interface.strip_prefix("org.a11y.atspi.")?;
     WRITES
@@ -149,7 +152,9 @@ impl Engine {
         if !serves {
             return Err(refuse::no_member(app, call));
         }
-        if write.member == "DoAction" && app.is_strict() && action_name(&node.actions, write).is_none()
+        if write.member == "DoAction"
+            && app.is_strict()
+            && action_name(&node.actions, write).is_none()
         {
             return Err(Reply::error(
                 "org.freedesktop.DBus.Error.InvalidArgs",
@@ -212,12 +217,15 @@ impl Engine {
             }),
             "RemoveSelection" => self.with_text(idx, |text| {
                 let at = usize::try_from(write.int(0)).unwrap_or(usize::MAX);
-                (at < text.selections.len()).then(|| text.selections.remove(at)).is_some()
+                (at < text.selections.len())
+                    .then(|| text.selections.remove(at))
+                    .is_some()
             }),
             "SetSelection" => self.with_text(idx, |text| {
                 let at = usize::try_from(write.int(0)).unwrap_or(usize::MAX);
                 let slot = text.selections.get_mut(at);
-                slot.map(|slot| *slot = (write.int(1), write.int(2))).is_some()
+                slot.map(|slot| *slot = (write.int(1), write.int(2)))
+                    .is_some()
             }),
             "SetCurrentValue" => {
                 let wanted = write.args.first().and_then(Value::as_f64);
@@ -286,7 +294,9 @@ impl Engine {
     fn selected_children(&self, idx: Idx) -> Vec<Idx> {
         let bit = names::state_bit("selected").map_or(0u64, |bit| 1 << bit);
         let children = self.tree.node(idx).children.iter().copied();
-        children.filter(|c| self.tree.node(*c).states & bit != 0).collect()
+        children
+            .filter(|c| self.tree.node(*c).states & bit != 0)
+            .collect()
     }
 
     /// Selects a child; in a container that isn't `multiselectable`, alone.

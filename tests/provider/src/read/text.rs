@@ -36,7 +36,9 @@ pub fn method(view: &mut View<'_>, call: &Call) -> Answer {
                 .map(|(start, end)| Reply::Ok(Body::string(&slice(&text.content, start, end)))),
         ),
         "GetCharacterAtOffset" => Some(call.args::<(i32,)>().map(|(at,)| {
-            let character = slice(&text.content, at, at.saturating_add(1)).chars().next();
+            let character = slice(&text.content, at, at.saturating_add(1))
+                .chars()
+                .next();
             Reply::Ok(Body::int(character.map_or(0, |c| c as i32)))
         })),
         "GetStringAtOffset" | "GetTextAtOffset" => Some(
@@ -91,9 +93,13 @@ fn around(text: &TextState, at: i32, kind: u32) -> Body {
         (at, at.saturating_add(1))
     } else {
         let before = slice(&text.content, 0, at);
-        let start = before.rfind('\n').map_or(0, |byte| length(&before[..=byte]));
+        let start = before
+            .rfind('\n')
+            .map_or(0, |byte| length(&before[..=byte]));
         let after = slice(&text.content, at, -1);
-        let line = after.find('\n').map_or(after.as_str(), |byte| &after[..=byte]);
+        let line = after
+            .find('\n')
+            .map_or(after.as_str(), |byte| &after[..=byte]);
         (start, at.saturating_add(length(line)))
     };
     let part = slice(&text.content, start, end);
