@@ -2,11 +2,13 @@
 //! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
 
 pub mod act;
+pub mod command;
 pub mod deadline;
 pub mod envelope;
 pub mod error;
 pub mod evidence;
 pub mod geometry;
+pub mod observe;
 pub mod platform;
 pub mod refs;
 pub mod tree;

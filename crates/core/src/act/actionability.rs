@@ -212,7 +212,8 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
 
 fn editable(facts: &Facts, action: &Action, report: &mut Report) {
     let field = matches!(facts.role, Evidence::Known(Role::TextField | Role::ComboBox));
-    let writable = matches!(&facts.capabilities, Evidence::Known(c) if c.has(Capability::SetValue) || c.has(Capability::TypeText));
+    let writable =
+        matches!(&facts.capabilities, Evidence::Known(c) if c.has(Capability::SetValue) || c.has(Capability::TypeText));
     let readonly = matches!(&facts.states, Evidence::Known(s) if s.has(State::Readonly));
     if readonly || !(field || writable) {
         let reason = if readonly { "the element is read-only" } else { "the element is not a text or value control" };
@@ -230,10 +231,14 @@ fn editable(facts: &Facts, action: &Action, report: &mut Report) {
 /// The error when the battery did not pass in time: nothing was sent.
 pub fn timed_out(report: &Report, timeout_ms: u64) -> Error {
     if report.only_unknown() {
-        return Error::new(Code::ActionFailed, Delivery::NotDelivered, "what the action needs to know could not be read")
-            .kind("live_read_incomplete")
-            .detail("report", report.to_json())
-            .not_retryable();
+        return Error::new(
+            Code::ActionFailed,
+            Delivery::NotDelivered,
+            "what the action needs to know could not be read",
+        )
+        .kind("live_read_incomplete")
+        .detail("report", report.to_json())
+        .not_retryable();
     }
     let why = report.checks.iter().find(|c| c.status == Status::Fail);
     let reason = why.and_then(|c| c.reason.clone()).unwrap_or_default();

@@ -10,6 +10,8 @@ pub mod lease;
 pub mod ready;
 pub mod report;
 pub mod rungs;
+#[cfg(test)]
+mod tests;
 pub mod verify;
 
 use crate::deadline::Deadline;

@@ -87,19 +87,25 @@ pub fn finish(
     let error = match &outcome {
         _ if verified => None,
         WriteOutcome::NoReply if effect_seen => None,
-        WriteOutcome::NoReply if after.silent => {
-            Some(unresponsive(map).with_delivery(Delivery::DeliveryUncertain))
-        }
+        WriteOutcome::NoReply if after.silent => Some(unresponsive(map).with_delivery(Delivery::DeliveryUncertain)),
         WriteOutcome::NoReply => Some(
-            Error::new(Code::Timeout, Delivery::DeliveryUncertain, "no reply to the action by its deadline, and no effect seen")
-                .kind("chain_deadline")
-                .suggest("It may have landed: take a snapshot and read the state before anything else."),
+            Error::new(
+                Code::Timeout,
+                Delivery::DeliveryUncertain,
+                "no reply to the action by its deadline, and no effect seen",
+            )
+            .kind("chain_deadline")
+            .suggest("It may have landed: take a snapshot and read the state before anything else."),
         ),
         WriteOutcome::Uncertain(native) => Some(
-            Error::new(Code::ActionFailed, Delivery::DeliveryUncertain, "the application answered the action with a fault")
-                .kind(if after.process_ended { "process_ended" } else { "provider_fault" })
-                .platform(native.clone())
-                .suggest("It may have landed: take a snapshot and read the state before anything else."),
+            Error::new(
+                Code::ActionFailed,
+                Delivery::DeliveryUncertain,
+                "the application answered the action with a fault",
+            )
+            .kind(if after.process_ended { "process_ended" } else { "provider_fault" })
+            .platform(native.clone())
+            .suggest("It may have landed: take a snapshot and read the state before anything else."),
         ),
         _ if after.holds == Holds::No && fails_by_contradiction(action) => Some(contradiction(action)),
         _ => None,

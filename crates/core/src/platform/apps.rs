@@ -1,7 +1,7 @@
 //! Applications, windows and surfaces of one desktop.
 
-use super::observe::ProcessKey;
 use super::not_supported;
+use super::observe::ProcessKey;
 use crate::deadline::Deadline;
 use crate::error::{Delivery, Error};
 use crate::evidence::Evidence;
@@ -196,6 +196,13 @@ pub trait Apps {
     /// Candidates for a name that `launch` would start, to attach to a running one.
     fn launch_names(&self, app: &str) -> Result<Vec<String>, Error> {
         Ok(vec![app.to_owned()])
+    }
+
+    /// Whether a process of this name runs although no application of that name is listed yet: it was just started,
+    /// and is worth a short wait.
+    fn is_starting(&self, app: &str) -> bool {
+        let _ = app;
+        false
     }
 
     /// Ends an application; refuses protected processes where the close happens (spec 1 §4).

@@ -61,7 +61,10 @@ pub enum Action {
     Uncheck,
     Expand,
     Collapse,
-    Scroll { direction: Direction, amount: u32 },
+    Scroll {
+        direction: Direction,
+        amount: u32,
+    },
     ScrollTo,
 }
 

@@ -3,5 +3,6 @@
 
 pub mod capture;
 pub mod entry;
+pub mod id;
 pub mod resolve;
 pub mod witness;

@@ -6,9 +6,7 @@ use super::entry::{Entry, Proof, RefMap, digest};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::evidence::{Cause, Evidence};
-use crate::platform::{
-    ChainEdge, Live, Observe, Presence, Probe, ProbeRequest, ProcessLife, WitnessProbe,
-};
+use crate::platform::{ChainEdge, Live, Observe, Presence, Probe, ProbeRequest, ProcessLife, WitnessProbe};
 use crate::tree::name::stable_name;
 use crate::tree::raw::{Facts, Handle};
 use serde_json::json;
@@ -268,9 +266,7 @@ impl Question {
 }
 
 fn stale(kind: &str, message: &str) -> Error {
-    Error::before(Code::StaleRef, message)
-        .kind(kind)
-        .suggest("Take a new snapshot and use its ref.")
+    Error::before(Code::StaleRef, message).kind(kind).suggest("Take a new snapshot and use its ref.")
 }
 
 fn absent(message: &str) -> Error {

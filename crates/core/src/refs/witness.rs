@@ -369,9 +369,10 @@ mod tests {
     #[test]
     fn three_buttons_in_a_row_still_need_the_rows_text() {
         let wide = |p: &str| {
-            node(Role::Group).slot().child(node(Role::StaticText).slot().own_text(p)).children(
-                ["Edit", "Share", "Delete"].map(|n| node(Role::Button).slot().name(n)),
-            )
+            node(Role::Group)
+                .slot()
+                .child(node(Role::StaticText).slot().own_text(p))
+                .children(["Edit", "Share", "Delete"].map(|n| node(Role::Button).slot().name(n)))
         };
         let tree = node(Role::Window).child(node(Role::Group).children([wide("Ann"), wide("Ben"), wide("Cy")])).build();
         let delete_ben = buttons(&tree)[5];
@@ -381,7 +382,8 @@ mod tests {
 
     #[test]
     fn an_unread_sibling_proves_nothing() {
-        let unread = row("x").child(node(Role::StaticText).facts(|f| f.own_text = Evidence::Unknown(crate::evidence::Cause::Late)));
+        let unread = row("x")
+            .child(node(Role::StaticText).facts(|f| f.own_text = Evidence::Unknown(crate::evidence::Cause::Late)));
         let tree = list([row("Alice"), row("Bob"), unread]);
         assert_eq!(Witnesses::new(&tree).tell(buttons(&tree)[0]), Telling::Unread);
         let mut cut = list([row("Alice"), row("Bob")]);
@@ -403,9 +405,7 @@ mod tests {
             if t.is_empty() { n } else { n.own_text(t) }
         };
         let tree = node(Role::Window)
-            .child(node(Role::Table).children([
-                cell(0, 0, ""), cell(0, 1, "Alice"), cell(1, 0, ""), cell(1, 1, "Bob"),
-            ]))
+            .child(node(Role::Table).children([cell(0, 0, ""), cell(0, 1, "Alice"), cell(1, 0, ""), cell(1, 1, "Bob")]))
             .build();
         match Witnesses::new(&tree).tell(4) {
             Telling::Witnesses { texts, row: Some(place) } => {

@@ -1,0 +1,268 @@
+//! What a command runs in: where its state is kept, which desktop it speaks to, what it may do.
+
+use super::globals::Globals;
+use crate::error::{Code, Error, Result, echo};
+use crate::platform::{Platform, Policy};
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The state root itself; must be absolute.
+pub const ENV_HOME: &str = "AGENT_DESKTOP_HOME";
+/// Session, where `--session` is not given.
+pub const ENV_SESSION: &str = "AGENT_DESKTOP_SESSION";
+/// Agent, where `--agent-id` is not given.
+pub const ENV_AGENT: &str = "AGENT_DESKTOP_AGENT_ID";
+/// Desktop, where `--desktop` is not given.
+pub const ENV_DESKTOP: &str = "AGENT_DESKTOP_DESKTOP";
+/// Deadline of an action once it was dispatched.
+pub const ENV_CHAIN_TIMEOUT: &str = "AGENT_DESKTOP_CHAIN_TIMEOUT_MS";
+/// Default of [`ENV_CHAIN_TIMEOUT`].
+pub const CHAIN_TIMEOUT_MS: u64 = 5_000;
+/// Directory of the state below the home directory.
+pub const STATE_DIR: &str = ".agent-desktop";
+
+/// Looks up a variable of the environment.
+pub type Env = Box<dyn Fn(&str) -> Option<OsString>>;
+
+/// Private desktops, as a platform offers them (decisions D2).
+pub trait Desktops {
+    /// Starts one; answers with its id and how to use it.
+    fn start(&self, screen: (u32, u32)) -> Result<Value>;
+
+    /// Those that run.
+    fn list(&self) -> Result<Value>;
+
+    /// Ends one with everything in it.
+    fn stop(&self, id: &str) -> Result<Value>;
+
+    /// Runs a command in a desktop of its own, its output passed through; answers with its exit code.
+    fn run(&self, command: &[String], screen: (u32, u32)) -> Result<i32>;
+}
+
+/// What the face knows about this machine: how to open the adapter, only when a command needs it.
+pub trait Host {
+    /// Opens the adapter for a desktop: an id, `auto`, or none for the session's own.
+    fn open(&self, desktop: Option<&str>) -> Result<Box<dyn Platform>>;
+
+    /// Private desktops, where the platform has them.
+    fn desktops(&self) -> Option<&dyn Desktops> {
+        None
+    }
+}
+
+/// What a command runs in.
+pub struct Context {
+    host: Box<dyn Host>,
+    platform: OnceCell<Result<Box<dyn Platform>>>,
+    env: Env,
+    globals: Globals,
+    state_root: PathBuf,
+    session: Option<String>,
+    agent: Option<String>,
+    desktop: Option<String>,
+}
+
+impl Context {
+    /// Checks state root, session, agent and desktop; touches neither disk nor desktop beyond that.
+    pub fn new(globals: Globals, env: Env, host: Box<dyn Host>) -> Result<Self> {
+        let state_root = state_root(&env)?;
+        globals.validate()?;
+        let session = token(&env, globals.session.as_deref(), "--session", ENV_SESSION)?;
+        let agent = token(&env, globals.agent_id.as_deref(), "--agent-id", ENV_AGENT)?;
+        let desktop = token(&env, globals.desktop.as_deref(), "--desktop", ENV_DESKTOP)?;
+        Ok(Self { host, platform: OnceCell::new(), env, globals, state_root, session, agent, desktop })
+    }
+
+    /// The adapter, opened with the first call.
+    pub fn platform(&self) -> Result<&dyn Platform> {
+        match self.platform.get_or_init(|| self.host.open(self.desktop.as_deref())) {
+            Ok(platform) => Ok(platform.as_ref()),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// What the face knows about this machine.
+    pub fn host(&self) -> &dyn Host {
+        self.host.as_ref()
+    }
+
+    /// The flags that every command takes.
+    pub fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// What the caller permits.
+    pub fn policy(&self) -> Policy {
+        if self.globals.headed { Policy::Headed } else { Policy::Headless }
+    }
+
+    /// Where all state is kept.
+    pub fn state_root(&self) -> &Path {
+        &self.state_root
+    }
+
+    /// The session, where there is one.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// The agent, where one is named.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// The desktop that was asked for.
+    pub fn desktop(&self) -> Option<&str> {
+        self.desktop.as_deref()
+    }
+
+    /// Directory of the snapshots' namespace: the session's or the root.
+    pub fn namespace_dir(&self) -> PathBuf {
+        match &self.session {
+            Some(id) => self.state_root.join("sessions").join(id),
+            None => self.state_root.clone(),
+        }
+    }
+
+    /// A variable of the environment.
+    pub fn env(&self, name: &str) -> Option<OsString> {
+        (self.env)(name)
+    }
+
+    /// Time that a dispatched action has to finish.
+    pub fn chain_timeout_ms(&self) -> Result<u64> {
+        let Some(text) = self.env(ENV_CHAIN_TIMEOUT) else { return Ok(CHAIN_TIMEOUT_MS) };
+        text.to_str()
+            .and_then(|t| t.trim().parse().ok())
+            .filter(|ms| (1..=super::observe::MAX_TIMEOUT_MS).contains(ms))
+            .ok_or_else(|| Error::invalid(format!("{ENV_CHAIN_TIMEOUT} must be a number of milliseconds, 1 to a day")))
+    }
+}
+
+/// `--flag`, else the variable; 1 to 64 letters, digits, `-`, `_`. An empty variable is an error, not "none".
+fn token(env: &Env, flag: Option<&str>, flag_name: &str, variable: &str) -> Result<Option<String>> {
+    let (source, text) = match (flag, env(variable)) {
+        (Some(text), _) => (flag_name, text.to_owned()),
+        (None, None) => return Ok(None),
+        (None, Some(text)) => {
+            (variable, text.into_string().map_err(|_| Error::invalid(format!("{variable} is not valid UTF-8")))?)
+        }
+    };
+    let sound = (1..=64).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if sound {
+        return Ok(Some(text));
+    }
+    Err(Error::invalid(format!("{source} must be 1 to 64 letters, digits, '-' or '_', not {}", echo(&text))))
+}
+
+fn state_root(env: &Env) -> Result<PathBuf> {
+    let root = match env(ENV_HOME) {
+        Some(value) => {
+            let path = PathBuf::from(value);
+            if !path.is_absolute() {
+                return Err(Error::invalid(format!("{ENV_HOME} must be an absolute path")).kind("state_root"));
+            }
+            path
+        }
+        None => {
+            let home = env("HOME").map(PathBuf::from).filter(|p| p.is_absolute()).or_else(std::env::home_dir);
+            let home = home.filter(|p| p.is_absolute()).ok_or_else(|| {
+                Error::invalid("there is no home directory to keep state in")
+                    .kind("state_root")
+                    .suggest(format!("Set {ENV_HOME} to an absolute path."))
+            })?;
+            home.join(STATE_DIR)
+        }
+    };
+    check_owner(&root)?;
+    Ok(root)
+}
+
+/// A state root that exists is a real directory of this user, or nothing runs (decisions D12).
+fn check_owner(root: &Path) -> Result<()> {
+    let Ok(meta) = std::fs::symlink_metadata(root) else { return Ok(()) };
+    let refuse = |why: &str| {
+        Err(Error::before(Code::PermDenied, format!("the state directory {why}"))
+            .kind("state_root")
+            .detail("state_root", root.to_string_lossy().into_owned())
+            .suggest(format!("Set {ENV_HOME} to a directory of your own.")))
+    };
+    if !meta.is_dir() {
+        return refuse("is not a real directory");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if meta.uid() != rustix::process::geteuid().as_raw() {
+            return refuse("belongs to another user");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    struct NoHost;
+
+    impl Host for NoHost {
+        fn open(&self, _: Option<&str>) -> Result<Box<dyn Platform>> {
+            Err(Error::before(Code::Internal, "opened"))
+        }
+    }
+
+    fn context(globals: Globals, vars: &[(&str, &str)]) -> Result<Context> {
+        let vars: HashMap<String, String> = vars.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        Context::new(globals, Box::new(move |name| vars.get(name).map(OsString::from)), Box::new(NoHost))
+    }
+
+    #[test]
+    fn the_state_root_is_absolute_and_ours() {
+        assert_eq!(context(Globals::default(), &[("HOME", "/h")]).unwrap().state_root(), Path::new("/h/.agent-desktop"));
+        assert_eq!(
+            context(Globals::default(), &[("AGENT_DESKTOP_HOME", "/no/x")]).unwrap().state_root(),
+            Path::new("/no/x")
+        );
+        for bad in ["", "x", "./x", "~/x"] {
+            let e = context(Globals::default(), &[("AGENT_DESKTOP_HOME", bad)]).err().unwrap();
+            assert_eq!(e.code(), Code::InvalidArgs, "{bad}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+        let e = context(Globals::default(), &[("AGENT_DESKTOP_HOME", link.to_str().unwrap())]).err().unwrap();
+        assert_eq!(e.code(), Code::PermDenied);
+    }
+
+    #[test]
+    fn the_flag_beats_the_variable_and_empty_is_an_error() {
+        let vars = [("HOME", "/h"), ("AGENT_DESKTOP_SESSION", "env")];
+        assert_eq!(context(Globals::default(), &vars).unwrap().session(), Some("env"));
+        let flag = Globals { session: Some("flag".into()), ..Globals::default() };
+        let ctx = context(flag, &vars).unwrap();
+        assert_eq!(ctx.namespace_dir(), Path::new("/h/.agent-desktop/sessions/flag"));
+        assert!(context(Globals::default(), &[("HOME", "/h"), ("AGENT_DESKTOP_SESSION", "")]).is_err());
+        for bad in ["", "a b", "../x", &"a".repeat(65)] {
+            assert!(context(Globals { session: Some(bad.into()), ..Globals::default() }, &vars).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn flags_that_belong_together() {
+        let home = [("HOME", "/h")];
+        let with = |g: Globals| context(g, &home).is_ok();
+        assert!(!with(Globals { wait_timeout: Some(1), ..Globals::default() }));
+        assert!(!with(Globals { debug: true, ..Globals::default() }));
+        assert!(!with(Globals {
+            wait_for: Some("button".into()),
+            wait_for_gone: Some("button".into()),
+            ..Globals::default()
+        }));
+        assert!(with(Globals::default()));
+    }
+}

@@ -1,0 +1,164 @@
+//! Small values that several commands take. Command lines and JSON carry them as text; the rules stand here.
+
+use crate::error::{Error, Result, echo};
+use crate::geometry::Point;
+use crate::refs::id::RefId;
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::str::FromStr;
+
+macro_rules! text_value {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl FromStr for $name {
+            type Err = Infallible;
+
+            fn from_str(text: &str) -> std::result::Result<Self, Infallible> {
+                Ok(Self(text.to_owned()))
+            }
+        }
+    };
+}
+
+text_value! {
+    /// A qualified ref: `@<snapshot_id>:eN`.
+    RefArg
+}
+
+impl RefArg {
+    /// The snapshot and number, or `INVALID_ARGS`.
+    pub fn parse(&self) -> Result<RefId> {
+        RefId::parse(&self.0)
+    }
+}
+
+text_value! {
+    /// A point on the screen: `x,y`.
+    XyArg
+}
+
+/// Coordinates beyond this are refused.
+pub const MAX_COORDINATE: f64 = 10_000_000.0;
+
+impl XyArg {
+    /// The point: two finite numbers and exactly one comma.
+    pub fn parse(&self) -> Result<Point> {
+        let wrong = || Error::invalid(format!("{} is not a point: expected x,y like 640,360", echo(&self.0)));
+        let (x, y) = self.0.split_once(',').ok_or_else(wrong)?;
+        let number = |text: &str| -> Result<f64> {
+            let value: f64 = text.trim().parse().map_err(|_| wrong())?;
+            coordinate("coordinate", value)
+        };
+        Ok(Point { x: number(x)?, y: number(y)? })
+    }
+}
+
+/// A finite number that can be a coordinate, a distance or a size.
+pub fn coordinate(what: &str, value: f64) -> Result<f64> {
+    if value.is_finite() && value.abs() <= MAX_COORDINATE {
+        return Ok(value);
+    }
+    Err(Error::invalid(format!("{what} must be a finite number of at most {MAX_COORDINATE} either way")))
+}
+
+/// A modifier key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Modifier {
+    Shift,
+    Meta,
+    Ctrl,
+    Alt,
+}
+
+/// Modifier keys by name, each at most once.
+pub fn modifiers(names: &[String]) -> Result<Vec<Modifier>> {
+    let mut out = Vec::new();
+    for name in names {
+        let key = match name.trim().to_ascii_lowercase().as_str() {
+            "shift" => Modifier::Shift,
+            "meta" | "cmd" | "command" => Modifier::Meta,
+            "ctrl" | "control" => Modifier::Ctrl,
+            "alt" | "option" => Modifier::Alt,
+            _ => {
+                return Err(Error::invalid(format!(
+                    "{} is not a modifier: expected shift, ctrl, alt or meta",
+                    echo(name)
+                )));
+            }
+        };
+        if out.contains(&key) {
+            return Err(Error::invalid(format!("modifier {} is given twice", echo(name))));
+        }
+        out.push(key);
+    }
+    Ok(out)
+}
+
+/// How an answer is printed on the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// The JSON envelope.
+    #[default]
+    Json,
+    /// An indented outline; errors stay JSON.
+    Text,
+}
+
+/// A mouse button.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Button {
+    #[default]
+    Left,
+    Right,
+    Middle,
+}
+
+/// Refuses blank text where a name, title or id is asked for.
+pub fn not_blank(flag: &str, value: Option<&String>) -> Result<()> {
+    match value {
+        Some(text) if text.trim().is_empty() => Err(Error::invalid(format!("{flag} must not be blank"))),
+        Some(text) if text.contains('\0') => Err(Error::invalid(format!("{flag} must not contain NUL"))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses more than one of several modes; the error names those that were given.
+pub fn at_most_one(given: &[(&str, bool)]) -> Result<()> {
+    let set: Vec<&str> = given.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
+    if set.len() > 1 {
+        return Err(Error::invalid(format!("{} exclude each other", set.join(" and "))));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_have_one_comma_and_finite_numbers() {
+        assert_eq!(XyArg("-100,50.5".into()).parse().unwrap(), Point { x: -100.0, y: 50.5 });
+        for bad in ["", "1", "1,2,3", "a,b", "nan,1", "inf,1", "1,10000001", ",", "1;2"] {
+            assert!(XyArg(bad.into()).parse().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn modifiers_have_aliases_and_no_doubles() {
+        let names = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        assert_eq!(modifiers(&names(&["Cmd", "option"])).unwrap(), [Modifier::Meta, Modifier::Alt]);
+        assert!(modifiers(&names(&["ctrl", "control"])).is_err());
+        assert!(modifiers(&names(&["hyper"])).is_err());
+    }
+}
