@@ -13,3 +13,4 @@ pub mod platform;
 pub mod refs;
 pub mod tree;
 pub mod vocab;
+pub mod wait;
