@@ -36,7 +36,7 @@ pub fn find(context: &Context, args: &Find) -> Answer {
     }
     if selection == Selection::Count {
         return Ok(match args.format {
-            Some(Format::Text) => json!(to_text(&tree, &query, &found, selection, &|_| None, "", RefStyle::Full)),
+            Some(Format::Text) => json!(to_text(&tree, &query, &found, selection, &|_| None, "", RefStyle::Qualified)),
             _ => to_json(&tree, &query, &found, selection, &|_| None, ""),
         });
     }
@@ -44,7 +44,7 @@ pub fn find(context: &Context, args: &Find) -> Answer {
     let number = |at: u32| saved.numbers.get(&at).copied();
     Ok(match args.format {
         Some(Format::Text) => {
-            json!(to_text(&tree, &query, &found, selection, &number, &saved.snapshot_id, RefStyle::Full))
+            json!(to_text(&tree, &query, &found, selection, &number, &saved.snapshot_id, RefStyle::Qualified))
         }
         _ => {
             let mut out = to_json(&tree, &query, &found, selection, &number, &saved.snapshot_id);
