@@ -1,6 +1,8 @@
 //! The rules of agent-desktop, free of any platform: what is observed, what a ref means, what an action may
 //! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
 
+pub mod act;
+pub mod apps;
 pub mod command;
 pub mod deadline;
 pub mod envelope;
@@ -11,4 +13,7 @@ pub mod observe;
 pub mod platform;
 pub mod refs;
 pub mod tree;
+pub mod skills;
+pub mod system;
 pub mod vocab;
+pub mod wait;

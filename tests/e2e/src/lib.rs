@@ -1,1 +1,12 @@
-//! test support
+//! End-to-end tests: the built binary on real applications in a private desktop that our own code did not start,
+//! judged by what the applications wrote down and by a reader that shares nothing with ours.
+//!
+//! Nothing here skips: a missing program, a session that does not start or a fixture that is not ready is a failure.
+
+mod desk;
+mod fixture;
+mod reply;
+
+pub use desk::{App, Desk};
+pub use fixture::{Fixture, Provider};
+pub use reply::{Reply, nodes, refs_named};

@@ -1,7 +1,7 @@
 //! Applications, windows and surfaces of one desktop.
 
-use super::observe::ProcessKey;
 use super::not_supported;
+use super::observe::ProcessKey;
 use crate::deadline::Deadline;
 use crate::error::{Delivery, Error};
 use crate::evidence::Evidence;
@@ -187,6 +187,13 @@ pub trait Apps {
     /// The surfaces this adapter can serve.
     fn supported_surfaces(&self) -> Vec<Surface>;
 
+    /// Whether a process that `--app NAME` would mean was started a moment ago and shows no tree yet, so that a
+    /// short wait may help. Never true for a process that has been running for long.
+    fn starting(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
     /// Starts an application. Returns when its process runs. Its output is never ours.
     fn launch(&self, request: &LaunchRequest, deadline: Deadline) -> Result<Launched, Error> {
         let _ = (request, deadline);
@@ -214,4 +221,18 @@ pub trait Apps {
         let _ = deadline;
         Err(not_supported("list-displays"))
     }
+}
+
+/// A surface as answers print it: `{id, type, title?, item_count?}`.
+pub fn surface_json(surface: &SurfaceInfo) -> serde_json::Value {
+    let mut out = serde_json::json!({"id": surface.id, "type": surface.kind});
+    if let Some(map) = out.as_object_mut() {
+        if let Some(title) = surface.title.as_ref().filter(|t| !t.is_empty()) {
+            map.insert("title".into(), title.as_str().into());
+        }
+        if let Some(count) = surface.item_count {
+            map.insert("item_count".into(), count.into());
+        }
+    }
+    out
 }

@@ -2,6 +2,8 @@
 //! native outcomes; every rule stays in core. Methods of optional traits default to "not supported".
 
 pub mod apps;
+#[cfg(test)]
+pub mod fake;
 pub mod observe;
 pub mod operate;
 
@@ -9,8 +11,12 @@ pub use apps::{
     App, Apps, CloseRequest, CloseStep, Closed, DisplayInfo, LaunchRequest, Launched, Presentation, Responsive,
     SurfaceInfo, Window,
 };
-pub use observe::{ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe};
-pub use operate::{Action, Direction, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome};
+pub use observe::{
+    ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe,
+};
+pub use operate::{
+    Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome,
+};
 
 use crate::error::{Code, Error};
 use serde_json::Value;

@@ -164,7 +164,8 @@ pub enum Hit {
 pub trait Observe {
     /// Reads the tree below `root`. Running out of time is not an error but a cut; an error means that not even
     /// the root could be read (`APP_UNRESPONSIVE`, `WINDOW_NOT_FOUND`, …). `above` is the chain above the root.
-    fn read_tree(&self, root: &Handle, above: &[Link], process: &ProcessKey, plan: &ReadPlan) -> Result<RawTree, Error>;
+    fn read_tree(&self, root: &Handle, above: &[Link], process: &ProcessKey, plan: &ReadPlan)
+    -> Result<RawTree, Error>;
 
     /// Reads what a resolution needs. Failures are evidence, not errors.
     fn probe(&self, request: &ProbeRequest<'_>, deadline: Deadline) -> Probe;

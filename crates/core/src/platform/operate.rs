@@ -61,7 +61,10 @@ pub enum Action {
     Uncheck,
     Expand,
     Collapse,
-    Scroll { direction: Direction, amount: u32 },
+    Scroll {
+        direction: Direction,
+        amount: u32,
+    },
     ScrollTo,
 }
 
@@ -123,11 +126,13 @@ pub struct Rung {
 pub enum WriteOutcome {
     /// The provider said yes. Says nothing about the effect.
     Accepted,
+    /// No reply yet, but an effect was seen: the handler runs on (a modal dialog, decisions D5).
+    Pending,
     /// Proven: the element has no such affordance and nothing was delivered. The next rung may be tried.
     Absent(String),
     /// Proven: nothing was delivered, and no other way may be tried. The error says `not_delivered`.
     Refused(Error),
-    /// No reply by the deadline: it may have landed.
+    /// No reply by the deadline and nothing seen: it may have landed.
     NoReply,
     /// The provider answered with a failure that proves nothing: it may have landed.
     Uncertain(String),
@@ -160,8 +165,19 @@ pub struct Effect {
 
 /// A subscription to one application's events, made before the dispatch.
 pub trait Watch {
-    /// Effects since the subscription; returns with the first one seen, or when `until` passes.
+    /// Effects since the subscription; returns with the first ones seen, or when `until` passes.
     fn effects(&mut self, until: Deadline) -> Vec<Effect>;
+
+    /// How long this toolkit may take to show an effect, in milliseconds (decisions D5: 100, web content 500).
+    fn window_ms(&self) -> u64;
+}
+
+/// A write that was sent, or proven not to be.
+pub struct Dispatch {
+    /// What became of it.
+    pub outcome: WriteOutcome,
+    /// The subscription that was made before it.
+    pub watch: Box<dyn Watch>,
 }
 
 /// Writes to one desktop.
@@ -170,9 +186,8 @@ pub trait Operate {
     /// is worth more than that.
     fn rungs(&self, target: &Live, action: &Action, deadline: Deadline) -> Result<Vec<Rung>, Error>;
 
-    /// Runs one way. Called under the lease, right after a resolution.
-    fn run(&self, target: &Live, action: &Action, rung: &Rung, deadline: Deadline) -> WriteOutcome;
-
-    /// Subscribes to the application's events.
-    fn watch(&self, target: &Live, deadline: Deadline) -> Box<dyn Watch>;
+    /// Subscribes to the application's events, then runs one way. Called under the lease, right after a
+    /// resolution. Returns when the reply is there, or the deadline has passed, or an effect is seen while the
+    /// reply stays away.
+    fn dispatch(&self, target: &Live, action: &Action, rung: &Rung, deadline: Deadline) -> Dispatch;
 }

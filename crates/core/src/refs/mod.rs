@@ -1,3 +1,8 @@
-//! Refs: how an element is named to callers and found again.
+//! Refs: what a saved element is (`entry`), by what it is told from its neighbours (`witness`), and whether a
+//! live element is still the same (`resolve`). Decisions D1.
 
+pub mod capture;
+pub mod entry;
 pub mod id;
+pub mod resolve;
+pub mod witness;

@@ -33,8 +33,24 @@ impl Role {
         use Role::*;
         matches!(
             self,
-            Button | Cell | CheckBox | ColorWell | ComboBox | DockItem | Incrementor | Link | ListBox
-                | MenuButton | MenuItem | Option | RadioButton | Slider | Switch | Tab | TextField | TreeItem
+            Button
+                | Cell
+                | CheckBox
+                | ColorWell
+                | ComboBox
+                | DockItem
+                | Incrementor
+                | Link
+                | ListBox
+                | MenuButton
+                | MenuItem
+                | Option
+                | RadioButton
+                | Slider
+                | Switch
+                | Tab
+                | TextField
+                | TreeItem
         )
     }
 

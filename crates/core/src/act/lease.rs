@@ -1,0 +1,56 @@
+//! The interaction lease: one file lock per user and desktop, held for the dispatch only (spec 1 §7, decisions D2).
+//! Reads never take it. The lock ends with the process that holds it, so a dead holder never blocks.
+
+use crate::deadline::Deadline;
+use crate::error::{Code, Error};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often a taken lease is asked for again.
+const POLL: Duration = Duration::from_millis(10);
+
+/// The lease, while it is held.
+pub struct Lease {
+    _file: File,
+    since: Instant,
+}
+
+impl Lease {
+    /// Takes the lease by the deadline; a single shot asks once.
+    pub fn take(path: &Path, deadline: Deadline, single_shot: bool, contention: &mut u64) -> Result<Self, Error> {
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(|e| {
+            Error::before(Code::Internal, "the interaction lease's lock file can't be opened")
+                .kind("lease_unavailable")
+                .platform(e.to_string())
+        })?;
+        let mut first = true;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file, since: Instant::now() }),
+                Err(TryLockError::WouldBlock) => {
+                    if std::mem::take(&mut first) {
+                        *contention += 1;
+                    }
+                    if single_shot || deadline.passed() {
+                        return Err(Error::before(Code::Timeout, "another caller holds the interaction lease")
+                            .kind("lock_timeout")
+                            .retry_after(100)
+                            .suggest("Retry: the other action ends by its own deadline."));
+                    }
+                    std::thread::sleep(POLL.min(deadline.left()));
+                }
+                Err(TryLockError::Error(e)) => {
+                    return Err(Error::before(Code::Internal, "the interaction lease can't be locked")
+                        .kind("lease_unavailable")
+                        .platform(e.to_string()));
+                }
+            }
+        }
+    }
+
+    /// For how long it has been held, in milliseconds.
+    pub fn held_ms(&self) -> u64 {
+        self.since.elapsed().as_millis() as u64
+    }
+}

@@ -1,0 +1,348 @@
+//! The answer to an action: what was sent, what was read back, and what may be concluded (spec 2, decisions D5).
+
+use super::Terms;
+use super::rungs::{Climbed, End, Step};
+use super::verify::{Holds, fails_by_contradiction, has_postcondition, holds};
+use crate::deadline::Deadline;
+use crate::error::{Code, Delivery, Error};
+use crate::evidence::{Cause, Evidence};
+use crate::platform::{
+    Action, App, Effect, EffectKind, Presence, ProbeRequest, ProcessLife, Responsive, Watch, WriteOutcome,
+};
+use crate::refs::entry::{Entry, RefMap};
+use crate::refs::resolve::unresponsive;
+use crate::tree::raw::Facts;
+use crate::vocab::capability::Capability;
+use crate::vocab::state::State;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// What the wait before an action cost; in every success's details (spec 1 §7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AutoWait {
+    /// How often another caller held the lease.
+    pub lease_contention_count: u64,
+    /// For how long we held it.
+    pub lease_hold_ms: u64,
+    /// Assessments before the lease.
+    pub read_only_preflight_attempts: u64,
+    /// Resolutions before the lease.
+    pub read_only_resolve_attempts: u64,
+}
+
+/// How long a stateful action's post-condition may take to show, in milliseconds. Effects in web content were seen
+/// to take up to half a second (FINDINGS §5).
+const SETTLE_MS: u64 = 1_000;
+/// Deadline of one read back, in milliseconds.
+const READ_MS: u64 = 750;
+
+/// What was read after a dispatch.
+struct After {
+    holds: Holds,
+    facts: Option<Facts>,
+    effects: Vec<Effect>,
+    gone: bool,
+    process_ended: bool,
+    silent: bool,
+}
+
+/// Reads what became of the dispatch and makes the answer.
+pub fn finish(
+    terms: &Terms<'_>,
+    map: &RefMap,
+    entry: &Entry,
+    action: &Action,
+    climbed: Climbed,
+    waited: &AutoWait,
+) -> Result<Value, Error> {
+    let Climbed { mut steps, live, told, offscreen, end, deadline } = climbed;
+    let mut details = Map::new();
+    details.insert("identity".into(), json!(told.token()));
+    if offscreen {
+        details.insert("offscreen".into(), json!(true));
+    }
+    details.insert("auto_wait".into(), json!(waited));
+    let (outcome, mut watch) = match end {
+        End::NotSent(error) => return Err(error),
+        End::AlreadySatisfied => {
+            details.insert("already_satisfied".into(), json!(true));
+            let post = post_state(&live.facts);
+            return Ok(answer(action, &steps, Some(post), None, details, Delivery::NotDelivered));
+        }
+        End::Sent { outcome, watch } => (outcome, watch),
+    };
+    let after = read_after(terms, map, entry, action, &live.facts, &mut *watch, deadline);
+    if let (Some(step), true) = (steps.last_mut(), has_postcondition(action)) {
+        step.verified = match after.holds {
+            Holds::Yes => Some(true),
+            Holds::No => Some(false),
+            Holds::Unread | Holds::Secure => None,
+        };
+    }
+    let post = after.facts.as_ref().map(post_state);
+    let of_target = after.effects.iter().any(|e| e.of_target);
+    let verified = after.holds == Holds::Yes || (of_target && !fails_by_contradiction(action));
+    let effect_seen = !after.effects.is_empty();
+    let error = match &outcome {
+        _ if verified => None,
+        WriteOutcome::NoReply if effect_seen => None,
+        WriteOutcome::NoReply if after.silent => Some(unresponsive(map).with_delivery(Delivery::DeliveryUncertain)),
+        WriteOutcome::NoReply => Some(
+            Error::new(
+                Code::Timeout,
+                Delivery::DeliveryUncertain,
+                "no reply to the action by its deadline, and no effect seen",
+            )
+            .kind("chain_deadline")
+            .suggest("It may have landed: take a snapshot and read the state before anything else."),
+        ),
+        WriteOutcome::Uncertain(native) => Some(
+            Error::new(
+                Code::ActionFailed,
+                Delivery::DeliveryUncertain,
+                "the application answered the action with a fault",
+            )
+            .kind(if after.process_ended { "process_ended" } else { "provider_fault" })
+            .platform(native.clone())
+            .suggest("It may have landed: take a snapshot and read the state before anything else."),
+        ),
+        _ if after.holds == Holds::No && fails_by_contradiction(action) => Some(contradiction(action)),
+        _ => None,
+    };
+    if let Some(mut error) = error {
+        error = error.detail("after_action", json!({"steps": steps}));
+        if let Some(post) = post {
+            error = error.detail("post_state", post).detail("postcondition_satisfied", after.holds == Holds::Yes);
+        }
+        return Err(error);
+    }
+    if matches!(outcome, WriteOutcome::Pending | WriteOutcome::NoReply) {
+        details.insert("reply".into(), json!("pending"));
+    }
+    describe(action, &after, verified, &mut details);
+    let appeared = after.effects.iter().any(|e| e.kind == EffectKind::SurfaceAppeared);
+    let surfaces = appeared.then(|| open_surfaces(terms, map, entry)).flatten();
+    let delivery = if verified { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
+    Ok(answer(action, &steps, post, surfaces, details, delivery))
+}
+
+fn contradiction(action: &Action) -> Error {
+    let kind = match action {
+        Action::Focus => "focus_verification",
+        Action::Select(_) => "selected_value_not_observed",
+        _ => "post_action_verification",
+    };
+    Error::new(
+        Code::ActionFailed,
+        Delivery::DeliveredUnverified,
+        format!("the application accepted {}, but reading back says otherwise", action.name()),
+    )
+    .kind(kind)
+    .suggest("Read post_state; do not repeat the action blindly.")
+}
+
+fn describe(action: &Action, after: &After, verified: bool, details: &mut Map<String, Value>) {
+    if after.process_ended {
+        details.insert("process_ended".into(), json!(true));
+    }
+    if verified {
+        if matches!(action, Action::SetValue(_) | Action::Type(_) | Action::Clear) {
+            details.insert("verification_scope".into(), json!("element_value"));
+            details.insert("application_commit".into(), json!("not_verified"));
+        }
+        return;
+    }
+    if has_postcondition(action) {
+        let reason = if after.holds == Holds::Secure { "secure_field" } else { "insufficient_evidence" };
+        details.insert("verification_scope".into(), json!("unavailable"));
+        details.insert("verification_reason".into(), json!(reason));
+    }
+    let pick = |kind| after.effects.iter().find(|e| e.kind == kind);
+    let seen = pick(EffectKind::SurfaceAppeared)
+        .or_else(|| pick(EffectKind::TargetChanged))
+        .or_else(|| pick(EffectKind::ChangedElsewhere));
+    let token = match seen {
+        _ if after.gone => "gone",
+        Some(Effect { kind: EffectKind::SurfaceAppeared, .. }) => "surface_appeared",
+        Some(Effect { kind: EffectKind::TargetChanged, .. }) => "target_changed",
+        Some(_) => "changed_elsewhere",
+        None => "none_observed",
+    };
+    details.insert("effect".into(), json!(token));
+    if let Some(effect) = seen.filter(|_| !after.gone) {
+        details.insert("what".into(), json!(effect.what));
+    }
+}
+
+/// Reads the element until the post-condition shows, or its time is up; for other actions takes the first effect.
+fn read_after(
+    terms: &Terms<'_>,
+    map: &RefMap,
+    entry: &Entry,
+    action: &Action,
+    before: &Facts,
+    watch: &mut dyn Watch,
+    deadline: Deadline,
+) -> After {
+    let mut after = After {
+        holds: Holds::Unread,
+        facts: None,
+        effects: Vec::new(),
+        gone: false,
+        process_ended: false,
+        silent: false,
+    };
+    let settle = deadline.within_ms(if has_postcondition(action) { SETTLE_MS } else { watch.window_ms() });
+    if !has_postcondition(action) {
+        after.effects.extend(watch.effects(settle));
+    }
+    let mut pause = 5;
+    loop {
+        read_once(terms, map, entry, action, before, &mut after);
+        let done = matches!(after.holds, Holds::Yes | Holds::Secure) || after.gone || after.process_ended;
+        if done || !has_postcondition(action) || settle.passed() {
+            break;
+        }
+        let slice = settle.within_ms(pause);
+        after.effects.extend(watch.effects(slice));
+        std::thread::sleep(slice.left().min(Duration::from_millis(pause)));
+        pause = (pause * 2).min(80);
+    }
+    if after.effects.is_empty() && has_postcondition(action) {
+        after.effects.extend(watch.effects(deadline.within_ms(1)));
+    }
+    if let Some(facts) = &after.facts
+        && !after.effects.iter().any(|e| e.kind == EffectKind::TargetChanged)
+        && changed(before, facts)
+    {
+        after.effects.push(Effect { kind: EffectKind::TargetChanged, what: "read back".into(), of_target: false });
+    }
+    if matches!(action, Action::Click | Action::RightClick) && opened(before, after.facts.as_ref()) {
+        // A menu or popup of the target itself is the one thing that proves a click (decisions D5).
+        after.effects.push(Effect { kind: EffectKind::SurfaceAppeared, what: "expanded".into(), of_target: true });
+    }
+    after
+}
+
+fn read_once(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, before: &Facts, after: &mut After) {
+    let Some(row) = map.links.get(entry.link as usize) else { return };
+    let target = &row.link.handle;
+    let request = ProbeRequest {
+        process: &map.process,
+        target,
+        label_sources: &entry.label_sources,
+        role: entry.role,
+        edges: &[],
+        witnesses: &[],
+        cells: &[],
+        bounds: false,
+    };
+    let probe = terms.platform.probe(&request, Deadline::after_ms(READ_MS));
+    after.silent = probe.silent;
+    after.process_ended = matches!(probe.process, ProcessLife::Gone | ProcessLife::OtherGeneration);
+    match probe.element {
+        Presence::Live(facts) => {
+            let selected = match action {
+                Action::Select(_) => terms.platform.selection(target, Deadline::after_ms(READ_MS)),
+                _ => Evidence::Unknown(Cause::NotRead),
+            };
+            after.holds = holds(action, before, &facts, &selected);
+            after.facts = Some(*facts);
+            after.gone = false;
+        }
+        // Gone is an effect only while the process lives: a crash is not "gone" (decisions D5).
+        Presence::Dead(_) => {
+            after.gone = !after.process_ended && probe.process == ProcessLife::Alive;
+            after.holds = Holds::Unread;
+            after.facts = None;
+        }
+        Presence::Unknown(_) => {
+            after.holds = Holds::Unread;
+            after.facts = None;
+        }
+    }
+}
+
+fn changed(before: &Facts, after: &Facts) -> bool {
+    fn differs<T: PartialEq>(a: &Evidence<T>, b: &Evidence<T>) -> bool {
+        a.settled() && b.settled() && a != b
+    }
+    // Focus moves by itself; it is no sign of the action.
+    let states = |f: &Facts| {
+        f.states.clone().map(|mut s| {
+            s.remove(State::Focused);
+            s
+        })
+    };
+    differs(&states(before), &states(after))
+        || differs(&before.names.native_title, &after.names.native_title)
+        || (!before.secure && !after.secure && differs(&before.value, &after.value))
+}
+
+fn opened(before: &Facts, after: Option<&Facts>) -> bool {
+    let expanded = |f: &Facts| f.states.known().map(|s| s.has(State::Expanded));
+    let opens = before.states.known().is_some_and(|s| s.has(State::HasPopup))
+        || before.capabilities.known().is_some_and(|c| c.has(Capability::Expand) || c.has(Capability::Collapse));
+    opens && expanded(before) == Some(false) && after.and_then(expanded) == Some(true)
+}
+
+/// What the element is after the action. A secure field's value is never shown.
+pub fn post_state(facts: &Facts) -> Value {
+    let mut out = Map::new();
+    if let Evidence::Known(role) = &facts.role {
+        out.insert("role".into(), json!(role));
+    }
+    if let Evidence::Known(states) = &facts.states {
+        if !states.is_empty() {
+            out.insert("states".into(), json!(states));
+        }
+        out.insert("enabled".into(), json!(!states.has(State::Disabled)));
+        out.insert("hidden".into(), json!(states.has(State::Hidden)));
+        out.insert("offscreen".into(), json!(states.has(State::Offscreen)));
+    }
+    if let (Evidence::Known(value), false) = (&facts.value, facts.secure) {
+        out.insert("value".into(), json!(value));
+    }
+    Value::Object(out)
+}
+
+fn open_surfaces(terms: &Terms<'_>, map: &RefMap, entry: &Entry) -> Option<Value> {
+    let root = map.chain(entry.link).first()?.handle.clone();
+    let app = App {
+        name: map.source.app.clone(),
+        names: Vec::new(),
+        process: map.process.clone(),
+        bundle_id: None,
+        presentation: None,
+        responsive: Responsive::Yes,
+        root: Some(root),
+    };
+    let open = terms.platform.surfaces(&app, Deadline::after_ms(READ_MS)).ok()?;
+    let rows: Vec<Value> = open.iter().map(crate::platform::apps::surface_json).collect();
+    (!rows.is_empty()).then_some(Value::Array(rows))
+}
+
+fn answer(
+    action: &Action,
+    steps: &[Step],
+    post: Option<Value>,
+    surfaces: Option<Value>,
+    details: Map<String, Value>,
+    delivery: Delivery,
+) -> Value {
+    let mut out = Map::new();
+    out.insert("action".into(), json!(action.name()));
+    if !steps.is_empty() {
+        out.insert("steps".into(), json!(steps));
+    }
+    if let Some(post) = post {
+        out.insert("post_state".into(), post);
+    }
+    if let Some(surfaces) = surfaces {
+        out.insert("surfaces".into(), surfaces);
+    }
+    out.insert("details".into(), Value::Object(details));
+    out.insert("disposition".into(), delivery.disposition());
+    Value::Object(out)
+}

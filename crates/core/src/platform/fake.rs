@@ -1,0 +1,200 @@
+//! An in-memory desktop for pure tests of core's rules: one application with one tree, scripted answers to writes,
+//! and a log of everything that was sent.
+
+use super::*;
+use crate::deadline::Deadline;
+use crate::error::{Code, Error};
+use crate::evidence::{Cause, Evidence};
+use crate::tree::name::stable_name;
+use crate::tree::raw::{Facts, Handle, Link, RawNode, RawTree};
+use crate::vocab::surface::Surface;
+use serde_json::json;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+/// What happens when a rung is dispatched.
+pub type OnDispatch = Box<dyn FnOnce(&mut RawTree) -> (WriteOutcome, Vec<Effect>)>;
+
+/// The desktop.
+pub struct Fake {
+    /// The application's tree now.
+    pub tree: RefCell<RawTree>,
+    /// Whether the process runs.
+    pub life: RefCell<ProcessLife>,
+    /// Rungs proposed for any action.
+    pub rungs: RefCell<Vec<Rung>>,
+    /// Answers to dispatches, in order; none left is a test error.
+    pub script: RefCell<VecDeque<OnDispatch>>,
+    /// Labels of the rungs that were sent.
+    pub sent: RefCell<Vec<String>>,
+    /// Changes applied after so many probes: something happens between the look and the act.
+    pub after_probes: RefCell<Option<(usize, Box<dyn FnOnce(&mut RawTree)>)>>,
+    /// Whether the application stays silent.
+    pub silent: RefCell<bool>,
+    /// Whether the process ends with the next dispatch.
+    pub dies: RefCell<bool>,
+}
+
+impl Fake {
+    /// A desktop with this tree.
+    pub fn new(tree: RawTree) -> Self {
+        Self {
+            tree: RefCell::new(tree),
+            life: RefCell::new(ProcessLife::Alive),
+            rungs: RefCell::new(vec![Self::rung("press")]),
+            script: RefCell::default(),
+            sent: RefCell::default(),
+            after_probes: RefCell::default(),
+            silent: RefCell::new(false),
+            dies: RefCell::new(false),
+        }
+    }
+
+    /// The one process.
+    pub fn process() -> ProcessKey {
+        ProcessKey { pid: 42, instance: "boot-1".into() }
+    }
+
+    /// A semantic rung.
+    pub fn rung(label: &str) -> Rung {
+        Rung {
+            label: label.into(),
+            mechanism: Mechanism::SemanticApi,
+            needs: Policy::Headless,
+            key: 0,
+            argument: String::new(),
+        }
+    }
+
+    /// Scripts the answer to the next dispatch.
+    pub fn answer(&self, f: impl FnOnce(&mut RawTree) -> (WriteOutcome, Vec<Effect>) + 'static) {
+        self.script.borrow_mut().push_back(Box::new(f));
+    }
+
+    fn find<T>(&self, handle: &Handle, f: impl FnOnce(&RawTree, &RawNode) -> T) -> Option<T> {
+        let tree = self.tree.borrow();
+        tree.nodes.iter().find(|n| n.handle == *handle).map(|n| f(&tree, n))
+    }
+
+    fn facts(&self, handle: &Handle) -> Option<Facts> {
+        self.find(handle, |_, n| n.facts.clone())
+    }
+}
+
+impl Observe for Fake {
+    fn read_tree(&self, _: &Handle, _: &[Link], _: &ProcessKey, _: &ReadPlan) -> Result<RawTree, Error> {
+        Ok(self.tree.borrow().clone())
+    }
+
+    fn probe(&self, request: &ProbeRequest<'_>, _: Deadline) -> Probe {
+        let due = matches!(&*self.after_probes.borrow(), Some((0, _)));
+        if due {
+            if let Some((_, change)) = self.after_probes.take() {
+                change(&mut self.tree.borrow_mut());
+            }
+        } else if let Some((left, _)) = &mut *self.after_probes.borrow_mut() {
+            *left -= 1;
+        }
+        let silent = *self.silent.borrow();
+        let element = match self.facts(request.target) {
+            _ if silent => Presence::Unknown(Cause::Late),
+            Some(facts) => Presence::Live(Box::new(facts)),
+            None => Presence::Dead("no such object".into()),
+        };
+        let edge = |e: &ChainEdge| {
+            let Some(parent) = &e.parent else { return Evidence::Known(true) };
+            self.find(parent, |tree, p| p.children.iter().any(|c| tree.node(*c).handle == e.child.handle))
+                .map_or(Evidence::Unknown(Cause::Gone), Evidence::Known)
+        };
+        let witness = |w: &WitnessProbe| match self.facts(&w.handle) {
+            None => Evidence::Absent,
+            Some(f) if w.source == TextSource::OwnText => f.own_text,
+            Some(f) => stable_name(&f),
+        };
+        Probe {
+            process: self.life.borrow().clone(),
+            element,
+            edges: request.edges.iter().map(edge).collect(),
+            witnesses: request.witnesses.iter().map(witness).collect(),
+            cells: request.cells.iter().map(|c| self.facts(c).map_or(Evidence::Absent, |f| f.cell)).collect(),
+            silent,
+        }
+    }
+
+    fn process_life(&self, _: &ProcessKey) -> ProcessLife {
+        self.life.borrow().clone()
+    }
+
+    fn selection(&self, _: &Handle, _: Deadline) -> Evidence<Vec<String>> {
+        Evidence::Absent
+    }
+}
+
+struct Seen(Vec<Effect>);
+
+impl Watch for Seen {
+    fn effects(&mut self, _: Deadline) -> Vec<Effect> {
+        std::mem::take(&mut self.0)
+    }
+
+    fn window_ms(&self) -> u64 {
+        1
+    }
+}
+
+impl Operate for Fake {
+    fn rungs(&self, _: &Live, _: &Action, _: Deadline) -> Result<Vec<Rung>, Error> {
+        Ok(self.rungs.borrow().clone())
+    }
+
+    fn dispatch(&self, _: &Live, _: &Action, rung: &Rung, _: Deadline) -> Dispatch {
+        self.sent.borrow_mut().push(rung.label.clone());
+        if self.dies.take() {
+            *self.life.borrow_mut() = ProcessLife::Gone;
+        }
+        let scripted = self.script.borrow_mut().pop_front();
+        let (outcome, effects) = match scripted {
+            Some(f) => f(&mut self.tree.borrow_mut()),
+            None => {
+                (WriteOutcome::Refused(Error::before(Code::Internal, "the test scripted no such dispatch")), Vec::new())
+            }
+        };
+        Dispatch { outcome, watch: Box::new(Seen(effects)) }
+    }
+}
+
+impl Apps for Fake {
+    fn apps(&self, _: Deadline) -> Result<Vec<App>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn windows(&self, _: &[App], _: Deadline) -> Result<Vec<Window>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn active_window(&self, _: Deadline) -> Result<Option<Window>, Error> {
+        Ok(None)
+    }
+
+    fn surfaces(&self, _: &App, _: Deadline) -> Result<Vec<SurfaceInfo>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn supported_surfaces(&self) -> Vec<Surface> {
+        vec![Surface::Window]
+    }
+}
+
+impl Platform for Fake {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn desktop_id(&self) -> Result<String, Error> {
+        Ok("fake-desktop".into())
+    }
+
+    fn permissions(&self) -> Value {
+        json!({})
+    }
+}

@@ -1,0 +1,172 @@
+//! From a raw tree to saved refs: links interned once, proofs by grade (decisions D1).
+
+use super::entry::{Entry, LinkRow, Proof, RefMap, RowProof, Witness, digest};
+use super::witness::{Telling, Witnesses};
+use crate::evidence::Evidence;
+use crate::tree::name::{description_of, stable_name};
+use crate::tree::raw::{Grade, Link, RawTree};
+use crate::vocab::role::Role;
+use std::collections::HashMap;
+
+/// Saves refs of one tree into a map. For a drill the map already holds the refs of the snapshot, and
+/// `root_link` is the link of the drilled element; otherwise the chain above the root is added first.
+pub struct Capture<'m> {
+    map: &'m mut RefMap,
+    /// Link of a raw node, once interned.
+    interned: HashMap<u32, u32>,
+    /// Link of the element above the tree's root.
+    above: Option<u32>,
+}
+
+impl<'m> Capture<'m> {
+    /// Starts saving a tree read below a fresh root.
+    pub fn fresh(map: &'m mut RefMap, tree: &RawTree) -> Self {
+        let mut above = None;
+        for link in &tree.above {
+            map.links.push(LinkRow { parent: above, link: link.clone() });
+            above = Some(map.links.len() as u32 - 1);
+        }
+        Self { map, interned: HashMap::new(), above }
+    }
+
+    /// Starts saving a tree whose root is an element saved before.
+    pub fn drill(map: &'m mut RefMap, root_link: u32) -> Self {
+        Self { map, interned: HashMap::from([(0, root_link)]), above: None }
+    }
+
+    /// Saves these nodes under these numbers. Nodes whose role is not known are skipped. Returns whether some
+    /// ref of the `slot` grade stays unproven because what would prove it could not be read.
+    pub fn save(&mut self, tree: &RawTree, numbered: &[(u32, u32)], root_ref: Option<u32>) -> bool {
+        let mut finder = Witnesses::new(tree);
+        let mut unproven = false;
+        for &(number, node) in numbered {
+            let facts = &tree.node(node).facts;
+            let Some(role) = facts.role.known().copied().filter(|r| *r != Role::Unknown) else { continue };
+            let link = self.link(tree, node);
+            let proof = match facts.grade {
+                Grade::Follows => Proof::Address,
+                Grade::Slot => self.slot_proof(tree, finder.tell(node)),
+            };
+            unproven |= proof == Proof::Unread;
+            let entry = Entry {
+                link,
+                role,
+                name: stable_name(facts).into_known(),
+                description: description_of(facts).into_known(),
+                native_id: facts.native_id.known().cloned(),
+                label_sources: facts.label_sources.clone(),
+                states: facts.states.known().copied().unwrap_or_default(),
+                capabilities: facts.capabilities.known().copied().unwrap_or_default(),
+                secure: facts.secure,
+                grade: facts.grade,
+                proof,
+                root_ref,
+            };
+            self.map.entries.insert(number, entry);
+            self.map.next = self.map.next.max(number + 1);
+        }
+        unproven
+    }
+
+    fn slot_proof(&mut self, tree: &RawTree, telling: Telling) -> Proof {
+        match telling {
+            Telling::NoItem => Proof::Address,
+            Telling::NotUnique => Proof::NotUnique,
+            Telling::Unread => Proof::Unread,
+            Telling::Witnesses { texts, row } => Proof::Witnessed {
+                witnesses: texts
+                    .into_iter()
+                    .map(|t| Witness { link: self.link(tree, t.node), source: t.source, digest: digest(&t.text) })
+                    .collect(),
+                row: row.map(|r| RowProof {
+                    cell: self.link(tree, r.cell),
+                    column: r.column,
+                    others: r.others.into_iter().map(|o| self.link(tree, o)).collect(),
+                }),
+            },
+        }
+    }
+
+    /// The link of a node, its ancestors' links added on the way; each is stored once.
+    fn link(&mut self, tree: &RawTree, node: u32) -> u32 {
+        let path: Vec<u32> = tree.ancestors_or_self(node).take_while(|n| !self.interned.contains_key(n)).collect();
+        let mut parent = path
+            .last()
+            .map_or(Some(node), |top| tree.node(*top).parent)
+            .and_then(|known| self.interned.get(&known).copied())
+            .or(self.above);
+        for &at in path.iter().rev() {
+            let raw = tree.node(at);
+            self.map.links.push(LinkRow { parent, link: Link { handle: raw.handle.clone(), index: raw.index } });
+            let link = self.map.links.len() as u32 - 1;
+            self.interned.insert(at, link);
+            parent = Some(link);
+        }
+        self.interned.get(&node).copied().unwrap_or_default()
+    }
+}
+
+/// Removes the refs below a drilled element: their numbers are never used again, so an old one is `STALE_REF`.
+/// Refs outside, and the drilled root, stay.
+pub fn drop_below(map: &mut RefMap, root: u32) {
+    let Some(root_link) = map.entries.get(&root).map(|e| e.link) else { return };
+    let below: Vec<u32> = map
+        .entries
+        .iter()
+        .filter(|(number, entry)| **number != root && map.outwards(entry.link).skip(1).any(|l| l == root_link))
+        .map(|(number, _)| *number)
+        .collect();
+    for number in below {
+        map.entries.remove(&number);
+    }
+    sweep(map);
+}
+
+/// Drops links that no entry needs any more, so that repeated drills don't let the file grow.
+fn sweep(map: &mut RefMap) {
+    let mut needed = vec![false; map.links.len()];
+    let mut mark = |map: &RefMap, from: u32| {
+        for l in map.outwards(from) {
+            match needed.get_mut(l as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => break,
+            }
+        }
+    };
+    for entry in map.entries.values() {
+        mark(map, entry.link);
+        if let Proof::Witnessed { witnesses, row } = &entry.proof {
+            witnesses.iter().for_each(|w| mark(map, w.link));
+            if let Some(row) = row {
+                mark(map, row.cell);
+                row.others.iter().for_each(|o| mark(map, *o));
+            }
+        }
+    }
+    let mut renumbered = Vec::with_capacity(map.links.len());
+    let mut kept = Vec::new();
+    for (at, row) in std::mem::take(&mut map.links).into_iter().enumerate() {
+        renumbered.push(kept.len() as u32);
+        if needed.get(at).copied().unwrap_or(false) {
+            let parent = row.parent.and_then(|p| renumbered.get(p as usize).copied());
+            kept.push(LinkRow { parent, link: row.link });
+        }
+    }
+    map.links = kept;
+    let renumber = |l: &mut u32| *l = renumbered.get(*l as usize).copied().unwrap_or(u32::MAX);
+    for entry in map.entries.values_mut() {
+        renumber(&mut entry.link);
+        if let Proof::Witnessed { witnesses, row } = &mut entry.proof {
+            witnesses.iter_mut().for_each(|w| renumber(&mut w.link));
+            if let Some(row) = row {
+                renumber(&mut row.cell);
+                row.others.iter_mut().for_each(&renumber);
+            }
+        }
+    }
+}
+
+/// Evidence that a caller may compare: the known text, or none where there is none.
+pub(crate) fn known_text(evidence: &Evidence<String>) -> Option<&str> {
+    evidence.known().map(String::as_str)
+}

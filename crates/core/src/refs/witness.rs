@@ -1,0 +1,453 @@
+//! Which neighbours' texts tell an element from the same element of another item (decisions D1).
+//!
+//! In recycled lists and in web content an address follows the slot: role, label, states and parents all stay
+//! equal while another row is shown (FINDINGS §4b). Only the text beside the element gives it away. So an
+//! entry keeps up to eight such texts, chosen so that no sibling item has them all.
+
+use crate::evidence::Evidence;
+use crate::platform::TextSource;
+use crate::tree::name::stable_name;
+use crate::tree::raw::{Cut, RawTree};
+use crate::vocab::role::Role;
+use std::collections::{BTreeMap, HashMap};
+
+/// Witnesses kept for one entry at most.
+pub const MAX_WITNESSES: usize = 8;
+
+/// Same-role siblings that make an item, at least.
+const SIBLINGS_THAT_MAKE_AN_ITEM: usize = 3;
+
+/// A text in the tree: where, which, what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Arena index of the node.
+    pub node: u32,
+    /// Which of its texts.
+    pub source: TextSource,
+    /// The text, white space normalised.
+    pub text: String,
+}
+
+/// A cell's place in a table whose rows have no object of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowPlace {
+    /// Arena index of the cell that is, or holds, the element.
+    pub cell: u32,
+    /// Its column.
+    pub column: i64,
+    /// Arena indices of the cells that hold the witnesses.
+    pub others: Vec<u32>,
+}
+
+/// How an element of the `slot` grade can be told again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// It stands in no item.
+    NoItem,
+    /// By these texts.
+    Witnesses {
+        /// Chosen texts.
+        texts: Vec<Text>,
+        /// Place in a table row.
+        row: Option<RowPlace>,
+    },
+    /// A sibling item says the same, or the item says nothing.
+    NotUnique,
+    /// Something that would tell could not be read.
+    Unread,
+}
+
+/// Items that can be mistaken for one another: each a set of subtrees.
+struct Group {
+    /// Subtree roots of each item.
+    items: Vec<Vec<u32>>,
+    /// The texts of each item, in pre-order.
+    texts: Vec<Vec<Text>>,
+    /// Which items hold a text.
+    holders: HashMap<String, Vec<u32>>,
+    /// Whether a text of some item could not be read, or items may be missing.
+    opaque: bool,
+}
+
+/// Finds witnesses in one tree; groups are computed once.
+pub struct Witnesses<'t> {
+    tree: &'t RawTree,
+    groups: HashMap<GroupKey, Group>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum GroupKey {
+    /// Children of this node that are items by their native role.
+    Native(u32),
+    /// Children of this node that share this role.
+    SameRole(u32, Role),
+    /// Rows of cells below this node.
+    Rows(u32),
+}
+
+impl<'t> Witnesses<'t> {
+    /// A finder over one tree.
+    pub fn new(tree: &'t RawTree) -> Self {
+        Self { tree, groups: HashMap::new() }
+    }
+
+    /// How the element can be told again, if its address follows the slot.
+    pub fn tell(&mut self, element: u32) -> Telling {
+        let levels = self.levels(element);
+        if levels.is_empty() {
+            return Telling::NoItem;
+        }
+        let mut chosen: Vec<Text> = Vec::new();
+        let mut spare: Vec<Text> = Vec::new();
+        let mut cell = None;
+        for (level, key) in levels {
+            self.group(key);
+            let Some(group) = self.groups.get(&key) else { return Telling::Unread };
+            let Some(at) = group.items.iter().position(|roots| roots.contains(&level)) else { return Telling::Unread };
+            if group.opaque {
+                return Telling::Unread;
+            }
+            let Some(texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            if let GroupKey::Rows(_) = key {
+                cell.get_or_insert(level);
+            }
+            let fresh = |t: &Text, chosen: &[Text]| !chosen.contains(t);
+            chosen.extend(texts.needed.into_iter().filter(|t| fresh(t, &chosen)).collect::<Vec<_>>());
+            spare.extend(texts.spare);
+        }
+        if chosen.len() > MAX_WITNESSES {
+            return Telling::NotUnique;
+        }
+        for text in spare {
+            if chosen.len() < MAX_WITNESSES && !chosen.contains(&text) {
+                chosen.push(text);
+            }
+        }
+        let row = match cell {
+            None => None,
+            Some(cell) => match self.row_place(cell, &chosen) {
+                Some(place) => Some(place),
+                None => return Telling::Unread,
+            },
+        };
+        Telling::Witnesses { texts: chosen, row }
+    }
+
+    /// The items that the element is or stands in: itself, the nearest one above it, and every one above that
+    /// is an item by its native role. An item by count alone, further up, is page structure.
+    fn levels(&self, element: u32) -> Vec<(u32, GroupKey)> {
+        let mut levels = Vec::new();
+        let mut nearest_above = false;
+        for node in self.tree.ancestors_or_self(element) {
+            let Some(parent) = self.tree.node(node).parent else { break };
+            let facts = &self.tree.node(node).facts;
+            let is_self = node == element;
+            if !matches!(facts.cell, Evidence::Absent) && !self.parent_is_row(parent) {
+                levels.push((node, GroupKey::Rows(parent)));
+                nearest_above |= !is_self;
+            } else if facts.item {
+                levels.push((node, GroupKey::Native(parent)));
+                nearest_above |= !is_self;
+            } else if (is_self || !nearest_above) && self.one_of_many(node, parent) {
+                let Some(role) = facts.role.known() else { continue };
+                levels.push((node, GroupKey::SameRole(parent, *role)));
+                nearest_above |= !is_self;
+            }
+        }
+        levels
+    }
+
+    fn parent_is_row(&self, parent: u32) -> bool {
+        matches!(self.tree.node(parent).facts.role, Evidence::Known(Role::Row))
+    }
+
+    fn one_of_many(&self, node: u32, parent: u32) -> bool {
+        let Some(role) = self.tree.node(node).facts.role.known() else { return false };
+        let same = |c: &&u32| self.tree.node(**c).facts.role.known() == Some(role);
+        self.tree.node(parent).children.iter().filter(same).count() >= SIBLINGS_THAT_MAKE_AN_ITEM
+    }
+
+    fn group(&mut self, key: GroupKey) {
+        if self.groups.contains_key(&key) {
+            return;
+        }
+        let (parent, items, mut opaque) = match key {
+            GroupKey::Native(parent) => {
+                let items = self.children(parent, |n| self.tree.node(n).facts.item);
+                (parent, items, false)
+            }
+            GroupKey::SameRole(parent, role) => {
+                let items = self.children(parent, |n| self.tree.node(n).facts.role.known() == Some(&role));
+                (parent, items, false)
+            }
+            GroupKey::Rows(parent) => {
+                let mut rows: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+                let mut opaque = false;
+                for &child in &self.tree.node(parent).children {
+                    match &self.tree.node(child).facts.cell {
+                        Evidence::Known((row, _)) => rows.entry(*row).or_default().push(child),
+                        Evidence::Absent => {}
+                        Evidence::Unknown(_) => opaque = true,
+                    }
+                }
+                (parent, rows.into_values().collect(), opaque)
+            }
+        };
+        // Items that were not read may say the same.
+        opaque |= self.tree.node(parent).cut.is_some();
+        let mut texts = Vec::with_capacity(items.len());
+        let mut holders: HashMap<String, Vec<u32>> = HashMap::new();
+        for (at, roots) in items.iter().enumerate() {
+            let (of_item, blind) = self.texts_of(roots);
+            opaque |= blind;
+            for t in &of_item {
+                let list = holders.entry(t.text.clone()).or_default();
+                if list.last() != Some(&(at as u32)) {
+                    list.push(at as u32);
+                }
+            }
+            texts.push(of_item);
+        }
+        self.groups.insert(key, Group { items, texts, holders, opaque });
+    }
+
+    fn children(&self, parent: u32, keep: impl Fn(u32) -> bool) -> Vec<Vec<u32>> {
+        self.tree.node(parent).children.iter().copied().filter(|c| keep(*c)).map(|c| vec![c]).collect()
+    }
+
+    /// The texts below these roots, and whether one of them could not be read.
+    fn texts_of(&self, roots: &[u32]) -> (Vec<Text>, bool) {
+        let mut texts = Vec::new();
+        let mut blind = false;
+        for node in roots.iter().flat_map(|r| self.tree.subtree(*r)) {
+            let raw = self.tree.node(node);
+            blind |= raw.cut.as_ref().is_some_and(Cut::incomplete);
+            let mut add = |source, evidence: Evidence<String>| match evidence {
+                Evidence::Known(text) => {
+                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    if !text.is_empty() {
+                        texts.push(Text { node, source, text });
+                    }
+                }
+                Evidence::Absent => {}
+                Evidence::Unknown(_) => blind = true,
+            };
+            if raw.facts.own_text.settled() && raw.facts.own_text.known().is_some() {
+                add(TextSource::OwnText, raw.facts.own_text.clone());
+            } else {
+                if !raw.facts.own_text.settled() {
+                    add(TextSource::OwnText, raw.facts.own_text.clone());
+                }
+                if !raw.facts.secure {
+                    add(TextSource::Name, stable_name(&raw.facts));
+                }
+            }
+        }
+        (texts, blind)
+    }
+
+    /// The cell's column, and the cells of the same table that hold witnesses.
+    fn row_place(&self, cell: u32, texts: &[Text]) -> Option<RowPlace> {
+        let Evidence::Known((_, column)) = self.tree.node(cell).facts.cell else { return None };
+        let table = self.tree.node(cell).parent?;
+        let mut others: Vec<u32> = Vec::new();
+        for t in texts {
+            let below_table = |n: &u32| self.tree.node(*n).parent == Some(table);
+            if let Some(of) = self.tree.ancestors_or_self(t.node).find(below_table)
+                && of != cell
+                && !others.contains(&of)
+            {
+                others.push(of);
+            }
+        }
+        Some(RowPlace { cell, column, others })
+    }
+}
+
+/// What tells one item of a group.
+struct Distinguishing {
+    /// No other item holds all of these.
+    needed: Vec<Text>,
+    /// More lasting texts of the item.
+    spare: Vec<Text>,
+}
+
+/// Texts of item `at` that no other item of the group holds together, nearest to the element first; none where
+/// there are none. A lone item needs one text at least: a slot without any says nothing.
+fn distinguishing(group: &Group, at: u32, element: u32) -> Option<Distinguishing> {
+    let mine = group.texts.get(at as usize)?;
+    let mut candidates: Vec<&Text> = mine.iter().collect();
+    // Labels and static text stay; names of controls may follow their state. So the former first.
+    candidates.sort_by_key(|t| (t.source != TextSource::OwnText, t.node.abs_diff(element)));
+    let mut needed: Vec<&Text> = Vec::new();
+    // Items that hold everything chosen so far; none chosen: all of them.
+    let mut rivals: Option<Vec<u32>> = None;
+    for text in &candidates {
+        if rivals.as_ref().is_some_and(Vec::is_empty) {
+            break;
+        }
+        let holders = group.holders.get(&text.text)?;
+        let left: Vec<u32> = match &rivals {
+            None => holders.iter().copied().filter(|h| *h != at).collect(),
+            Some(before) => before.iter().copied().filter(|r| holders.binary_search(r).is_ok()).collect(),
+        };
+        let all = group.items.len().saturating_sub(1);
+        if left.len() < rivals.as_ref().map_or(all.max(1), Vec::len) {
+            rivals = Some(left);
+            needed.push(text);
+        }
+    }
+    if !rivals.is_some_and(|r| r.is_empty()) {
+        return None;
+    }
+    let spare = candidates
+        .iter()
+        .filter(|t| t.source == TextSource::OwnText && !needed.contains(t))
+        .take(MAX_WITNESSES)
+        .map(|t| (*t).clone())
+        .collect();
+    Some(Distinguishing { needed: needed.into_iter().cloned().collect(), spare })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture::{Spec, node};
+    use crate::tree::raw::Cut;
+    use proptest::prelude::*;
+
+    fn row(person: &str) -> Spec {
+        node(Role::LayoutItem)
+            .item()
+            .slot()
+            .child(node(Role::StaticText).slot().own_text(person))
+            .child(node(Role::Button).slot().name("Delete"))
+    }
+
+    fn list(rows: impl IntoIterator<Item = Spec>) -> RawTree {
+        node(Role::Window).child(node(Role::List).slot().children(rows)).build()
+    }
+
+    fn buttons(tree: &RawTree) -> Vec<u32> {
+        (0..tree.nodes.len() as u32).filter(|n| tree.node(*n).facts.role == Evidence::Known(Role::Button)).collect()
+    }
+
+    fn texts(telling: Telling) -> Vec<String> {
+        match telling {
+            Telling::Witnesses { texts, .. } => texts.into_iter().map(|t| t.text).collect(),
+            other => panic!("no witnesses: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_rows_text_speaks_for_its_button() {
+        let tree = list([row("Alice"), row("Bob"), row("Carol")]);
+        let delete = buttons(&tree)[1];
+        assert_eq!(texts(Witnesses::new(&tree).tell(delete)), ["Bob"]);
+    }
+
+    #[test]
+    fn same_label_rows() {
+        let tree = list([row("Alice"), row("Alice"), row("Carol")]);
+        let all = buttons(&tree);
+        let mut finder = Witnesses::new(&tree);
+        assert_eq!(finder.tell(all[0]), Telling::NotUnique);
+        assert_eq!(finder.tell(all[1]), Telling::NotUnique);
+        assert_eq!(texts(finder.tell(all[2])), ["Carol"]);
+    }
+
+    #[test]
+    fn rows_are_told_by_texts_together_where_none_is_unique() {
+        let two = |a: &str, b: &str| row(a).child(node(Role::StaticText).slot().own_text(b));
+        let tree = list([two("Alice", "Paris"), two("Alice", "Rome"), two("Bob", "Rome")]);
+        let all = buttons(&tree);
+        let mut told = texts(Witnesses::new(&tree).tell(all[1]));
+        told.sort();
+        assert_eq!(told, ["Alice", "Rome"]);
+    }
+
+    #[test]
+    fn three_buttons_in_a_row_still_need_the_rows_text() {
+        let wide = |p: &str| {
+            node(Role::Group)
+                .slot()
+                .child(node(Role::StaticText).slot().own_text(p))
+                .children(["Edit", "Share", "Delete"].map(|n| node(Role::Button).slot().name(n)))
+        };
+        let tree = node(Role::Window).child(node(Role::Group).children([wide("Ann"), wide("Ben"), wide("Cy")])).build();
+        let delete_ben = buttons(&tree)[5];
+        let told = texts(Witnesses::new(&tree).tell(delete_ben));
+        assert!(told.contains(&"Ben".to_owned()), "{told:?}");
+    }
+
+    #[test]
+    fn an_unread_sibling_proves_nothing() {
+        let unread = row("x")
+            .child(node(Role::StaticText).facts(|f| f.own_text = Evidence::Unknown(crate::evidence::Cause::Late)));
+        let tree = list([row("Alice"), row("Bob"), unread]);
+        assert_eq!(Witnesses::new(&tree).tell(buttons(&tree)[0]), Telling::Unread);
+        let mut cut = list([row("Alice"), row("Bob")]);
+        cut.nodes[1].cut = Some(Cut::Virtual);
+        assert_eq!(Witnesses::new(&cut).tell(buttons(&cut)[0]), Telling::Unread);
+    }
+
+    #[test]
+    fn a_slot_without_any_text_is_not_told() {
+        let blank = || node(Role::LayoutItem).item().slot().child(node(Role::Button).slot());
+        let tree = list([blank()]);
+        assert_eq!(Witnesses::new(&tree).tell(buttons(&tree)[0]), Telling::NotUnique);
+    }
+
+    #[test]
+    fn cells_are_told_by_their_row() {
+        let cell = |r: i64, c: i64, t: &str| {
+            let n = node(Role::Cell).item().slot().cell(r, c);
+            if t.is_empty() { n } else { n.own_text(t) }
+        };
+        let tree = node(Role::Window)
+            .child(node(Role::Table).children([cell(0, 0, ""), cell(0, 1, "Alice"), cell(1, 0, ""), cell(1, 1, "Bob")]))
+            .build();
+        match Witnesses::new(&tree).tell(4) {
+            Telling::Witnesses { texts, row: Some(place) } => {
+                assert_eq!(texts[0].text, "Bob");
+                assert_eq!((place.cell, place.column, place.others), (4, 0, vec![5]));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn outside_any_item_the_address_decides() {
+        let tree = node(Role::Window).child(node(Role::Group).child(node(Role::Button).slot().name("OK"))).build();
+        assert_eq!(Witnesses::new(&tree).tell(2), Telling::NoItem);
+    }
+
+    proptest! {
+        /// What is chosen for a row is never wholly contained in another row.
+        #[test]
+        fn chosen_texts_tell_from_every_sibling(rows in prop::collection::vec(prop::collection::vec(0u8..6, 1..5), 1..12)) {
+            let specs = rows.iter().map(|r| {
+                r.iter().fold(node(Role::LayoutItem).item().slot(), |n, t| n.child(node(Role::StaticText).slot().own_text(&format!("t{t}"))))
+                    .child(node(Role::Button).slot().name("Delete"))
+            });
+            let tree = list(specs);
+            let mut finder = Witnesses::new(&tree);
+            for (at, button) in buttons(&tree).into_iter().enumerate() {
+                let others = rows.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, r)| r);
+                let contained = others.clone().any(|o| rows[at].iter().all(|t| o.contains(t)));
+                match finder.tell(button) {
+                    Telling::Witnesses { texts, .. } => {
+                        prop_assert!(!contained);
+                        prop_assert!(texts.len() <= MAX_WITNESSES && !texts.is_empty());
+                        for o in others {
+                            let set: Vec<String> = o.iter().map(|t| format!("t{t}")).chain(["Delete".into()]).collect();
+                            prop_assert!(texts.iter().any(|t| !set.contains(&t.text)));
+                        }
+                    }
+                    Telling::NotUnique => prop_assert!(contained),
+                    other => prop_assert!(false, "{:?}", other),
+                }
+            }
+        }
+    }
+}
