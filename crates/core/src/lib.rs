@@ -2,6 +2,7 @@
 //! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
 
 pub mod act;
+pub mod apps;
 pub mod command;
 pub mod deadline;
 pub mod envelope;
@@ -12,5 +13,7 @@ pub mod observe;
 pub mod platform;
 pub mod refs;
 pub mod tree;
+pub mod skills;
+pub mod system;
 pub mod vocab;
 pub mod wait;

@@ -1,6 +1,8 @@
-//! Observing: which window (`target`, `locate`), what is in it (`snapshot`), one element again (`property`).
+//! Observing: which window (`target`, `locate`), what is in it (`snapshot`, `find`), one element again (`property`),
+//! lists (`list`).
 
 pub mod find;
+pub mod list;
 pub mod locate;
 pub mod property;
 pub mod saved;

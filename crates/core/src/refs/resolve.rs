@@ -284,7 +284,7 @@ fn unknown(message: &str, cause: &Cause) -> Error {
 /// The error for a silent application (decisions D4).
 pub fn unresponsive(map: &RefMap) -> Error {
     Error::before(Code::AppUnresponsive, "the application did not answer")
-        .kind("app_silent")
+        .kind("application_silent")
         .detail("pid", map.process.pid)
         .suggest("Wait and retry; 'list-apps' shows whether it answers again.")
 }

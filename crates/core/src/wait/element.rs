@@ -1,6 +1,6 @@
 //! `wait --element`: a predicate on one saved element.
 
-use super::{Clock, ELEMENT_POLL, Look};
+use super::until_described;
 use crate::act::actionability::assess;
 use crate::command::Context;
 use crate::command::observe::Question;
@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 /// Looks until the predicate holds.
 pub fn wait(
     context: &Context,
+    timeout_ms: u64,
     element: &RefArg,
     predicate: Predicate,
     value: Option<&str>,
     action: WaitAction,
-    clock: &Clock,
 ) -> Answer {
     let id = element.parse()?;
     let platform = context.platform()?;
@@ -30,41 +30,34 @@ pub fn wait(
     let last = std::cell::RefCell::new(None);
     let token = json!(predicate);
     let name = token.as_str().unwrap_or_default();
-    clock.until(
-        ELEMENT_POLL,
-        name,
-        |mut e| {
-            e = e.detail("ref", element.0.clone());
-            match last.take() {
-                Some(observed) => e.detail("last_observed", observed),
-                None => e,
-            }
-        },
-        || {
-            let bounds = predicate == Predicate::Visible;
-            let deadline = clock.deadline().within_ms(crate::act::ready::ATTEMPT_MS);
-            let resolved =
-                saved::resolve_with(platform, &map, id.number, Purpose::Read, bounds, deadline).map_err(never_again)?;
-            let (holds, observed) = look(&resolved, predicate, value, action, context.policy()).map_err(Look::of)?;
-            if !holds {
-                *last.borrow_mut() = Some(observed);
-                return Err(Look::NotYet);
-            }
-            Ok(json!({
-                "found": true, "ref": element.0, "predicate": predicate, "observed": observed,
-                "elapsed_ms": clock.elapsed_ms(),
-            }))
-        },
-    )
+    let describe = |mut error: Error| {
+        error = error.detail("ref", element.0.clone());
+        match last.take() {
+            Some(observed) => error.detail("last_observed", observed),
+            None => error,
+        }
+    };
+    until_described(timeout_ms, name, describe, may_pass, |deadline| {
+        let bounds = predicate == Predicate::Visible;
+        let deadline = deadline.within_ms(crate::act::ready::ATTEMPT_MS);
+        let resolved = saved::resolve_with(platform, &map, id.number, Purpose::Read, bounds, deadline)?;
+        let (holds, observed) = look(&resolved, predicate, value, action, context.policy())?;
+        if !holds {
+            *last.borrow_mut() = Some(observed);
+            return Ok(None);
+        }
+        Ok(Some(json!({"found": true, "ref": element.0, "predicate": predicate, "observed": observed})))
+    })
 }
 
-/// A refusal that no time can mend ends the wait: a dead address never lives again, twins are never told apart.
-fn never_again(error: Error) -> Look {
-    let final_kinds = ["saved_ref_absent", "identity_not_unique", "ref_not_in_snapshot", "snapshot_damaged"];
-    if error.kind_name().is_some_and(|k| final_kinds.contains(&k)) || error.code() == Code::SnapshotNotFound {
-        return Look::Never(error);
+/// Whether time can mend a refusal: a dead address never lives again and twins are never told apart, but a list may
+/// scroll back.
+fn may_pass(error: &Error) -> bool {
+    match error.code() {
+        Code::StaleRef => matches!(error.kind_name(), Some("context_changed" | "retained_object_stale")),
+        Code::AppUnresponsive | Code::Timeout | Code::ActionFailed => true,
+        _ => false,
     }
-    Look::Failed(error)
 }
 
 fn look(

@@ -1,213 +1,164 @@
-//! `wait`: look again until it is so, or the time is up. A look that failed is no answer: it is reported with the
-//! timeout, and never taken for "not there".
+//! `wait`: looks again until something is true. Exactly one mode; a timeout says what was waited for.
 
 mod element;
+mod text;
 
 use crate::command::Context;
 use crate::command::wait::{Mode, Wait};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
-use crate::error::{Code, Error};
-use crate::observe::locate;
-use crate::observe::target::Scope;
-use crate::platform::apps::window_json;
-use crate::platform::{Platform, ReadPlan, Responsive};
+use crate::error::{Code, Error, Result};
+use crate::observe::list::window_json;
+use crate::observe::target::{find_app, matches};
+use crate::platform::{Platform, Window};
 use crate::vocab::surface::Surface;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Pause between two looks at an element (spec 1 §10).
-pub(crate) const ELEMENT_POLL: Duration = Duration::from_millis(100);
-/// Pause between two looks at windows, menus and texts.
-const SCENE_POLL: Duration = Duration::from_millis(100);
-/// Deadline of one look at a window's tree, in milliseconds.
-const LOOK_MS: u64 = 3_000;
+/// Pause between looks.
+pub const POLL: Duration = Duration::from_millis(100);
+/// One look at most: a silent application must not eat the whole wait unnoticed.
+const LOOK_MS: u64 = 2_000;
 
-/// Runs `wait`.
-pub fn wait(context: &Context, args: &Wait) -> Answer {
-    let clock = Clock::start(args.timeout());
+/// `wait`.
+pub fn run(context: &Context, args: &Wait) -> Answer {
+    let timeout = args.timeout();
     match args.mode()? {
         Mode::Pause(ms) => {
             std::thread::sleep(Duration::from_millis(ms));
             Ok(json!({"waited_ms": ms}))
         }
+        Mode::Window(title) => {
+            let platform = context.platform()?;
+            until(timeout, "window", &[("title", json!(title))], |deadline| {
+                Ok(window(platform, args.app.as_deref(), title, deadline)?
+                    .map(|w| json!({"found": true, "window": window_json(&w)})))
+            })
+        }
+        Mode::Menu => menu(context, args, "menu", true),
+        Mode::MenuClosed => menu(context, args, "menu-closed", false),
         Mode::Element { element, predicate, value, action } => {
-            element::wait(context, element, predicate, value, action, &clock)
+            element::wait(context, timeout, element, predicate, value, action)
         }
-        Mode::Window(title) => window(context.platform()?, args, title, &clock),
-        Mode::Text { text, count } => text_in_window(context, args, text, count, &clock),
-        Mode::Menu => menu(context.platform()?, args, true, &clock),
-        Mode::MenuClosed => menu(context.platform()?, args, false, &clock),
-        Mode::Notification | Mode::Event(_) => Err(crate::platform::not_supported("this kind of wait")),
+        Mode::Text { text, count } => text::wait(context, args, text, count),
+        Mode::Notification | Mode::Event(_) => Err(crate::command::not_available("this wait")),
     }
 }
 
-/// The time of one wait.
-pub(crate) struct Clock {
-    begun: Instant,
-    deadline: Deadline,
+/// Looks until there is an answer; adds `elapsed_ms`. Errors that may pass are waited out: an application that isn't
+/// there yet, one that is silent for a while. One that was silent at the end ends the wait as such.
+pub fn until(
     timeout_ms: u64,
+    predicate: &str,
+    details: &[(&str, Value)],
+    look: impl FnMut(Deadline) -> Result<Option<Value>>,
+) -> Answer {
+    let describe = |error: Error| details.iter().fold(error, |e, (key, value)| e.detail(key, value.clone()));
+    until_described(timeout_ms, predicate, describe, passes, look)
 }
 
-impl Clock {
-    fn start(timeout_ms: u64) -> Self {
-        Self { begun: Instant::now(), deadline: Deadline::after_ms(timeout_ms), timeout_ms }
-    }
-
-    pub(crate) fn elapsed_ms(&self) -> u64 {
-        self.begun.elapsed().as_millis() as u64
-    }
-
-    pub(crate) fn deadline(&self) -> Deadline {
-        self.deadline
-    }
-
-    /// Looks until `look` answers, then gives its answer. `look` gives `Err(Some)` for a look that failed, `Err(None)`
-    /// for one that says "not yet".
-    pub(crate) fn until(
-        &self,
-        poll: Duration,
-        predicate: &str,
-        describe: impl Fn(Error) -> Error,
-        mut look: impl FnMut() -> Result<Value, Look>,
-    ) -> Answer {
-        let mut last_error: Option<Error> = None;
-        loop {
-            match look() {
-                Ok(answer) => return Ok(answer),
-                Err(Look::Never(error)) => return Err(error),
-                Err(Look::NotYet) => last_error = None,
-                Err(Look::Failed(error)) => last_error = Some(error),
-            }
-            if self.deadline.passed() {
-                let mut error =
-                    Error::before(Code::Timeout, format!("not so within {} ms: {predicate}", self.timeout_ms))
-                        .kind("wait_timeout")
-                        .detail("predicate", predicate)
-                        .detail("timeout_ms", self.timeout_ms);
-                if let Some(last) = &last_error {
-                    error = error.detail("last_error", last.to_json());
+/// The same, with the caller's own view of what the timeout says and of which refusals may pass.
+pub(crate) fn until_described(
+    timeout_ms: u64,
+    predicate: &str,
+    describe: impl Fn(Error) -> Error,
+    may_pass: impl Fn(&Error) -> bool,
+    mut look: impl FnMut(Deadline) -> Result<Option<Value>>,
+) -> Answer {
+    let begun = Instant::now();
+    let deadline = Deadline::after_ms(timeout_ms);
+    loop {
+        let last = match look(deadline.within_ms(LOOK_MS).max(Deadline::after_ms(1))) {
+            Ok(Some(mut answer)) => {
+                if let Some(map) = answer.as_object_mut() {
+                    map.insert("elapsed_ms".into(), json!(begun.elapsed().as_millis() as u64));
                 }
-                return Err(describe(error));
+                return Ok(answer);
             }
-            std::thread::sleep(poll.min(self.deadline.left()));
+            Ok(None) => None,
+            Err(e) if may_pass(&e) => Some(e),
+            Err(e) => return Err(e),
+        };
+        if deadline.left() <= POLL {
+            return Err(match last {
+                Some(e) if e.code() == Code::AppUnresponsive => e,
+                last => describe(timed_out(timeout_ms, predicate, last.as_ref())),
+            });
         }
+        std::thread::sleep(POLL);
     }
 }
 
-/// One look that did not find what was waited for.
-pub(crate) enum Look {
-    /// It was seen that it is not so.
-    NotYet,
-    /// It could not be seen.
-    Failed(Error),
-    /// It can never become so.
-    Never(Error),
+/// Whether looking again may help.
+fn passes(error: &Error) -> bool {
+    matches!(error.code(), Code::AppNotFound | Code::WindowNotFound | Code::AppUnresponsive | Code::Timeout)
+        || error.kind_name() == Some("window_without_accessibility_element")
 }
 
-impl Look {
-    /// A failed look, unless time can't mend it.
-    fn of(error: Error) -> Self {
-        match error.code() {
-            Code::InvalidArgs | Code::PlatformNotSupported | Code::PermDenied | Code::AmbiguousTarget => {
-                Look::Never(error)
-            }
-            _ => Look::Failed(error),
-        }
+fn timed_out(timeout_ms: u64, predicate: &str, last: Option<&Error>) -> Error {
+    let error = Error::before(Code::Timeout, format!("not true within {timeout_ms} ms: {predicate}"))
+        .kind("wait_timeout")
+        .detail("predicate", predicate)
+        .detail("timeout_ms", timeout_ms);
+    match last {
+        Some(last) => error.detail("last_error", last.to_json()),
+        None => error,
     }
 }
 
-fn scope(args: &Wait) -> Scope<'_> {
-    Scope { app: args.app.as_deref(), window_id: None }
-}
-
-fn window(platform: &dyn Platform, args: &Wait, title: &str, clock: &Clock) -> Answer {
+/// The window whose title is, or else contains, the text.
+fn window(platform: &dyn Platform, app: Option<&str>, title: &str, deadline: Deadline) -> Result<Option<Window>> {
+    let mut apps = platform.apps(deadline)?;
+    if let Some(name) = app {
+        apps.retain(|a| matches(name, a));
+    }
+    let windows = platform.windows(&apps, deadline)?;
     let wanted = title.to_lowercase();
-    clock.until(
-        SCENE_POLL,
-        "window",
-        |e| e.detail("title", title),
-        || {
-            let deadline = clock.deadline().within_ms(LOOK_MS);
-            let apps = platform.apps(deadline).map_err(Look::of)?;
-            let apps = match args.app {
-                Some(_) => crate::observe::target::matching(scope(args), &apps).map_err(|e| match e.code() {
-                    Code::AppNotFound => Look::NotYet,
-                    _ => Look::of(e),
-                })?,
-                None => apps,
-            };
-            let windows = platform.windows(&apps, deadline).map_err(Look::of)?;
-            let found = windows.iter().find(|w| w.title.to_lowercase().contains(&wanted));
-            let found = found.ok_or_else(|| match apps.iter().any(|a| a.responsive == Responsive::No) {
-                true => Look::Failed(Error::before(Code::AppUnresponsive, "an application did not answer")),
-                false => Look::NotYet,
-            })?;
-            Ok(json!({"found": true, "window": window_json(found), "elapsed_ms": clock.elapsed_ms()}))
-        },
-    )
+    let equal = windows.iter().find(|w| w.title.to_lowercase() == wanted);
+    Ok(equal.or_else(|| windows.iter().find(|w| w.title.to_lowercase().contains(&wanted))).cloned())
 }
 
-fn text_in_window(context: &Context, args: &Wait, text: &str, count: Option<usize>, clock: &Clock) -> Answer {
+fn menu(context: &Context, args: &Wait, predicate: &str, open: bool) -> Answer {
     let platform = context.platform()?;
-    clock.until(
-        SCENE_POLL,
-        "text",
-        |e| e.detail("text_chars", text.chars().count()).detail("expected_count", json!(count)),
-        || {
-            let deadline = clock.deadline().within_ms(LOOK_MS);
-            let root = locate::root(platform, scope(args), Surface::Window, deadline).map_err(Look::of)?;
-            let plan = ReadPlan::contract(deadline);
-            let tree = platform.read_tree(&root.handle, &root.above, &root.process, &plan).map_err(Look::of)?;
-            let search = crate::observe::find::with_text(&tree, text).map_err(Look::of)?;
-            let found = &search.matches;
-            let enough = match count {
-                Some(n) => found.len() == n && search.complete(),
-                None => !found.is_empty(),
-            };
-            if !enough {
-                // An incomplete tree proves no absence and no count.
-                return Err(if search.complete() {
-                    Look::NotYet
-                } else {
-                    Look::Failed(Error::before(Code::Timeout, "the window could not be read completely"))
-                });
-            }
-            let mut out = Map::new();
-            out.insert("found".into(), json!(true));
-            out.insert("text".into(), json!(text));
-            let saved = crate::observe::find::save(context, root, &tree, found).map_err(Look::of)?;
-            if let Some(first) = found.first() {
-                if let Some(id) = saved.qualified(*first) {
-                    out.insert("ref".into(), json!(id));
-                }
-                out.insert("role".into(), json!(crate::tree::name::shown_role(&tree.node(*first).facts)));
-            }
-            out.insert("snapshot_id".into(), json!(saved.snapshot_id));
-            out.insert("elapsed_ms".into(), json!(clock.elapsed_ms()));
-            if count.is_some() {
-                out.insert("count".into(), json!(found.len()));
-            }
-            Ok(Value::Object(out))
-        },
-    )
+    let details: Vec<(&str, Value)> = args.app.iter().map(|name| ("app", json!(name))).collect();
+    until(args.timeout(), predicate, &details, |deadline| {
+        let mut any = false;
+        for app in find_app(platform, args.app.as_deref(), deadline)? {
+            any |= platform.surfaces(&app, deadline)?.iter().any(|s| s.kind == Surface::Menu);
+        }
+        Ok((any == open).then(|| json!({"found": true})))
+    })
 }
 
-fn menu(platform: &dyn Platform, args: &Wait, open: bool, clock: &Clock) -> Answer {
-    clock.until(
-        SCENE_POLL,
-        if open { "menu" } else { "menu_closed" },
-        |e| e,
-        || {
-            let deadline = clock.deadline().within_ms(LOOK_MS);
-            let (app, _) = locate::window(platform, scope(args), deadline).map_err(Look::of)?;
-            let surfaces = platform.surfaces(&app, deadline).map_err(Look::of)?;
-            let is_open = surfaces.iter().any(|s| s.kind == Surface::Menu);
-            if is_open == open {
-                Ok(json!({"found": true, "elapsed_ms": clock.elapsed_ms()}))
-            } else {
-                Err(Look::NotYet)
-            }
-        },
-    )
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_looks_until_it_is_true() {
+        let mut looks = 0;
+        let answer = until(5_000, "menu", &[], |_| {
+            looks += 1;
+            Ok((looks == 2).then(|| json!({"found": true})))
+        });
+        assert_eq!(answer.unwrap()["found"], true);
+        assert_eq!(looks, 2);
+    }
+
+    #[test]
+    fn a_timeout_says_what_was_waited_for() {
+        let e = until(0, "window", &[("title", json!("x"))], |_| Ok(None)).unwrap_err();
+        assert_eq!((e.code(), e.kind_name()), (Code::Timeout, Some("wait_timeout")));
+        assert_eq!(e.details()["title"], "x");
+        let e = until(0, "window", &[], |_| Err(Error::before(Code::AppNotFound, "no"))).unwrap_err();
+        assert_eq!(e.details()["last_error"]["code"], "APP_NOT_FOUND");
+    }
+
+    #[test]
+    fn silence_at_the_end_is_told_as_such_and_real_errors_at_once() {
+        let e = until(0, "menu", &[], |_| Err(Error::before(Code::AppUnresponsive, "silent"))).unwrap_err();
+        assert_eq!(e.code(), Code::AppUnresponsive);
+        let e = until(60_000, "menu", &[], |_| Err(Error::before(Code::AmbiguousTarget, "two"))).unwrap_err();
+        assert_eq!(e.code(), Code::AmbiguousTarget);
+    }
 }
