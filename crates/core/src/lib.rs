@@ -7,5 +7,8 @@ pub mod error;
 pub mod evidence;
 pub mod geometry;
 pub mod platform;
+pub mod query;
+pub mod refs;
+pub mod state;
 pub mod tree;
 pub mod vocab;
