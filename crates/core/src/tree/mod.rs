@@ -8,3 +8,4 @@ pub mod json;
 pub mod name;
 pub mod present;
 pub mod raw;
+pub mod text;
