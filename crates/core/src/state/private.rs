@@ -75,6 +75,24 @@ pub fn make_dir(path: &Path) -> Result<()> {
     }
 }
 
+/// The user's runtime directory, made where there is none; refused when it is somebody else's, a link, or open to others.
+pub fn runtime_dir() -> Result<PathBuf> {
+    let path = unix::runtime_dir();
+    make_dir(&path)?;
+    let meta = path.symlink_metadata().map_err(|e| io_error("look at the runtime directory", &path, &e))?;
+    if !unix::closed(&meta) {
+        return Err(unsafe_dir(&path, "is open to other users"));
+    }
+    Ok(path)
+}
+
+/// Opens a lock file, made where there is none, without following a link.
+pub fn lock_file(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    unix::private_file(options.read(true).write(true).create(true).truncate(false));
+    options.open(path).map_err(|e| io_error("open a lock file", path, &e))
+}
+
 /// Makes the state root with what is missing above it.
 pub fn make_root(path: &Path) -> Result<()> {
     if check_dir(path)? {
@@ -138,9 +156,7 @@ pub fn lock(path: &Path, wait: Duration) -> Result<Lock> {
     let started = Instant::now();
     let failed = |e: &io::Error| io_error("lock the state directory", path, e);
     loop {
-        let mut options = OpenOptions::new();
-        unix::private_file(options.read(true).write(true).create(true).truncate(false));
-        let file = options.open(path).map_err(|e| failed(&e))?;
+        let file = lock_file(path)?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,

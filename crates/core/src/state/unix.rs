@@ -13,6 +13,14 @@ mod imp {
         meta.uid() == rustix::process::geteuid().as_raw()
     }
 
+    pub fn closed(meta: &Metadata) -> bool {
+        meta.mode() & 0o077 == 0
+    }
+
+    pub fn runtime_dir() -> std::path::PathBuf {
+        format!("/tmp/agent-desktop-{}", rustix::process::geteuid().as_raw()).into()
+    }
+
     pub fn private_dir(builder: &mut DirBuilder) {
         builder.mode(0o700);
     }
@@ -35,6 +43,14 @@ mod imp {
         true
     }
 
+    pub fn closed(_: &Metadata) -> bool {
+        true
+    }
+
+    pub fn runtime_dir() -> std::path::PathBuf {
+        std::env::temp_dir().join("agent-desktop")
+    }
+
     pub fn private_dir(_: &mut DirBuilder) {}
 
     pub fn private_file(_: &mut OpenOptions) {}
@@ -47,6 +63,17 @@ mod imp {
 /// Whether the file belongs to the user that runs us.
 pub(super) fn ours(meta: &Metadata) -> bool {
     imp::ours(meta)
+}
+
+/// Whether nobody else has access.
+pub(super) fn closed(meta: &Metadata) -> bool {
+    imp::closed(meta)
+}
+
+/// The user's directory for what lives only while something runs. It doesn't depend on HOME or any other variable:
+/// inside a private desktop, over SSH and from cron it must be the same one (spec 1 §7 "Interaction lease").
+pub(super) fn runtime_dir() -> std::path::PathBuf {
+    imp::runtime_dir()
 }
 
 /// Directories are made 0700.
