@@ -6,3 +6,6 @@ pub mod fold;
 pub mod matcher;
 pub mod result;
 pub mod selector;
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use super::matcher::Found;
 use crate::evidence::Evidence;
 use crate::tree::json::{bounds_json, qualified};
 use crate::tree::name::{name_of, shown_role, value_of};
-use crate::tree::present::{earns_ref, states_of};
+use crate::tree::present::{earns_ref, states_of, unread};
 use crate::tree::raw::RawTree;
 use crate::tree::text::{RefStyle, push_element, push_ref, push_states, quoted};
 use serde_json::{Map, Value, json};
@@ -85,8 +85,8 @@ fn path(tree: &RawTree, at: u32) -> Vec<String> {
     steps
 }
 
-/// One match. `name` is always there, empty where the element has none; `name_unread` says that it could not be read.
-/// A match with a ref never carries bounds.
+/// One match. `name` is always there, empty where the element has none; `unread` lists what could not be read. A match
+/// with a ref never carries bounds.
 pub fn match_json(tree: &RawTree, at: u32, number: Option<u32>, snapshot_id: &str) -> Value {
     let facts = &tree.node(at).facts;
     let mut out = Map::new();
@@ -94,17 +94,16 @@ pub fn match_json(tree: &RawTree, at: u32, number: Option<u32>, snapshot_id: &st
         out.insert("ref_id".into(), qualified(snapshot_id, number).into());
     }
     out.insert("role".into(), shown_role(facts).token().into());
-    let name = name_of(facts);
-    let unread = !name.settled();
-    out.insert("name".into(), name.into_known().map(|n| n.text).unwrap_or_default().into());
-    if unread {
-        out.insert("name_unread".into(), true.into());
-    }
+    out.insert("name".into(), name_of(facts).into_known().map(|n| n.text).unwrap_or_default().into());
     if let Evidence::Known(value) = value_of(facts) {
         out.insert("value".into(), value.into());
     }
     if let Some(states) = states_of(facts).into_known().filter(|s| !s.is_empty()) {
         out.insert("states".into(), json!(states));
+    }
+    let unread = unread(facts);
+    if !unread.is_empty() {
+        out.insert("unread".into(), json!(unread));
     }
     out.insert("interactive".into(), earns_ref(facts).into());
     out.insert("path".into(), path(tree, at).into());
@@ -140,7 +139,7 @@ pub fn to_json(
             out.insert("match".into(), picked.first().map_or(Value::Null, shape));
         }
     }
-    if query.role.is_some() && picked.is_empty() {
+    if query.role.is_some() && found.matches.is_empty() {
         out.insert("roles_present".into(), json!(found.roles_present));
     }
     out.insert("snapshot_id".into(), snapshot_id.into());
@@ -166,7 +165,7 @@ pub fn to_text(
     if style == RefStyle::Local {
         let _ = write!(out, " | refs as @{snapshot_id}:eN");
     }
-    if query.role.is_some() && picked.is_empty() {
+    if query.role.is_some() && found.matches.is_empty() {
         let roles: Vec<&str> = found.roles_present.iter().map(|r| r.token()).collect();
         let _ = write!(out, " | roles present: {}", roles.join(","));
     }

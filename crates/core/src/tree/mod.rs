@@ -9,3 +9,6 @@ pub mod name;
 pub mod present;
 pub mod raw;
 pub mod text;
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! In an element's line stand, in this order and each only where there is one: role, `"name"`, `= "value"`,
-//! `~ "description"`, `#"native id"`, hint, `[states]`, `{actions}`, `<x,y widthxheight>`, `(children)`, and the ref last.
+//! `~ "description"`, `#"native id"`, hint, `?` and what could not be read, `[states]`, `{actions}`,
+//! `<x,y widthxheight>`, `(children)`, and the ref last.
 //! Actions are left out where they are what the role promises ([`usual_actions`]); an interactive element that offers
 //! nothing shows `{}`. `SetFocus` and `ScrollTo` are not worth a token.
 //!
@@ -19,7 +20,7 @@
 
 use super::json::{hint_text, numbers, qualified};
 use super::name::{description_of, name_of, shown_role, value_of};
-use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of};
+use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
 use super::raw::{Facts, RawTree};
 use crate::vocab::capability::{Capability, CapabilitySet};
 use crate::vocab::role::Role;
@@ -120,8 +121,12 @@ pub(crate) fn push_element(line: &mut String, facts: &Facts) {
     }
 }
 
-/// `[states]`, where there are any.
+/// `?unread` and `[states]`, where there are any.
 pub(crate) fn push_states(line: &mut String, facts: &Facts) {
+    let unread = unread(facts);
+    if !unread.is_empty() {
+        let _ = write!(line, " ?{}", unread.join(","));
+    }
     if let Some(states) = states_of(facts).into_known().filter(|s| !s.is_empty()) {
         let tokens: Vec<&str> = states.iter().map(|s| s.token()).collect();
         let _ = write!(line, " [{}]", tokens.join(","));
