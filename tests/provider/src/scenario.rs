@@ -81,10 +81,7 @@ pub struct Toolkit {
 
 impl Default for Toolkit {
     fn default() -> Self {
-        Self {
-            name: "gtk".into(),
-            version: "3.24.38".into(),
-        }
+        Self { name: "gtk".into(), version: "3.24.38".into() }
     }
 }
 
@@ -213,9 +210,7 @@ impl<'de> Deserialize<'de> for Child {
             Some((inner, true)) => serde_json::from_value(inner.unwrap_or_default())
                 .map(|g| Self::Generate(Box::new(g)))
                 .map_err(D::Error::custom),
-            None => serde_json::from_value(value)
-                .map(|n| Self::Node(Box::new(n)))
-                .map_err(D::Error::custom),
+            None => serde_json::from_value(value).map(|n| Self::Node(Box::new(n))).map_err(D::Error::custom),
         }
     }
 }
@@ -270,9 +265,7 @@ impl Role {
     pub fn number(&self) -> Result<u32, String> {
         match self {
             Self::Number(number) => Ok(*number),
-            Self::Name(name) => {
-                names::role_number(name).ok_or_else(|| format!("unknown role {name:?}"))
-            }
+            Self::Name(name) => names::role_number(name).ok_or_else(|| format!("unknown role {name:?}")),
         }
     }
 }
@@ -578,16 +571,12 @@ impl Scenario {
 
 /// Bytes of a hexadecimal string; blanks are skipped.
 pub fn parse_hex(hex: &str) -> Result<Vec<u8>, String> {
-    let digits: Option<Vec<u8>> = hex
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .map(|c| c.to_digit(16).map(|d| d as u8))
-        .collect();
+    let digits: Option<Vec<u8>> =
+        hex.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).map(|d| d as u8)).collect();
     match digits {
-        Some(digits) if digits.len().is_multiple_of(2) => Ok(digits
-            .chunks(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect()),
+        Some(digits) if digits.len().is_multiple_of(2) => {
+            Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+        }
         _ => Err(format!("{hex:?} is not hexadecimal")),
     }
 }
