@@ -1,0 +1,3 @@
+//! Private desktops.
+pub mod error;
+pub mod runtime_dir;
