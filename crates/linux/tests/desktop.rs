@@ -104,6 +104,16 @@ fn marked(id: &str) -> Vec<i32> {
         .collect()
 }
 
+fn socket_of(record: &Value) -> PathBuf {
+    let display = record["env"]["set"]["DISPLAY"].as_str().unwrap();
+    Path::new("/tmp/.X11-unix").join(format!("X{}", display.trim_start_matches(':')))
+}
+
+/// Another test's server may have taken the number meanwhile, so only a dead socket is a leftover.
+fn is_leftover(socket: &Path) -> bool {
+    socket.exists() && std::os::unix::net::UnixStream::connect(socket).is_err()
+}
+
 /// Starts a process in the desktop that would live on without it and ignores SIGTERM.
 fn stubborn(record: &Value) -> Child {
     let mut child = Command::new("setsid")
@@ -170,14 +180,14 @@ fn is_a_whole_desktop_and_closed_to_others() {
     assert_eq!((rows[0]["id"].as_str(), rows[0]["state"].as_str()), (Some(id.as_str()), Some("running")));
 
     let mut child = stubborn(&d);
-    let lock = format!("/tmp/.X{}-lock", d["env"]["set"]["DISPLAY"].as_str().unwrap().trim_start_matches(':'));
-    assert!(Path::new(&lock).exists());
+    let socket = socket_of(&d);
+    assert!(socket.exists());
     let stopped = base.call(&["stop", &id]);
     assert!(stopped.status.success(), "{}", text(&stopped.stderr));
     assert_eq!(marked(&id), Vec::<i32>::new());
     assert!(!lives(supervisor));
     assert_eq!(base.entries(), Vec::<String>::new());
-    assert!(!Path::new(&lock).exists());
+    assert!(!is_leftover(&socket));
     child.wait().unwrap();
 
     let again = base.call(&["stop", &id]);
@@ -228,8 +238,8 @@ fn a_killed_x_server_ends_the_desktop() {
     within(15, "the supervisor ends", || !lives(supervisor));
     assert_eq!(marked(id), Vec::<i32>::new());
     assert_eq!(base.entries(), Vec::<String>::new());
-    let lock = format!("/tmp/.X{}-lock", d["env"]["set"]["DISPLAY"].as_str().unwrap().trim_start_matches(':'));
-    assert!(!Path::new(&lock).exists(), "the killed server's lock is removed");
+    let socket = socket_of(&d);
+    assert!(!is_leftover(&socket));
 }
 
 #[test]

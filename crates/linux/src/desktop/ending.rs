@@ -5,6 +5,7 @@ use super::record::{self, ProcessRef, Record};
 use crate::process::{spawn, tree};
 use rustix::process::{PidfdFlags, Pid, Signal};
 use std::collections::HashSet;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -84,7 +85,7 @@ pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, grace: Duration) -> Vec<i32> 
     find()
 }
 
-/// Clears away a desktop whose supervisor is dead: its processes, the X server's lock and socket, its directory.
+/// Clears away a desktop whose supervisor is dead: its processes, the X server's socket, its directory.
 /// Returns processes that could not be ended.
 pub(crate) fn clear(desktops: &Path, id: &str) -> Vec<i32> {
     let dir = desktops.join(id);
@@ -93,7 +94,7 @@ pub(crate) fn clear(desktops: &Path, id: &str) -> Vec<i32> {
     let find = || marked(desktops).into_iter().filter(|(p, i)| i == id && *p != us).map(|(p, _)| p).collect();
     let left = end_all(find, GRACE);
     if let Some(r) = record {
-        remove_x_lock(r.env.get("DISPLAY").unwrap_or_default(), &r.display_server);
+        remove_x_socket(r.env.get("DISPLAY").unwrap_or_default(), &r.display_server);
     }
     // Renamed first, so that nobody takes a half removed directory for a desktop.
     let dead = desktops.join(format!(".dead-{id}-{us}"));
@@ -103,13 +104,19 @@ pub(crate) fn clear(desktops: &Path, id: &str) -> Vec<i32> {
     left
 }
 
-/// A killed X server leaves its lock file and socket behind. They go only when the lock still names that dead server.
-pub(crate) fn remove_x_lock(display: &str, server: &ProcessRef) {
+/// A killed X server leaves its socket behind (and a lock file, unless it chose its display itself). They go only when
+/// that server is dead and nobody else listens there.
+pub(crate) fn remove_x_socket(display: &str, server: &ProcessRef) {
     let Some((number, _)) = crate::x11::connection::local_display(display) else { return };
+    if !server.is_dead() {
+        return;
+    }
+    let socket = format!("/tmp/.X11-unix/X{number}");
+    if UnixStream::connect(&socket).is_err_and(|e| e.kind() == std::io::ErrorKind::ConnectionRefused) {
+        let _ = std::fs::remove_file(socket);
+    }
     let lock = format!("/tmp/.X{number}-lock");
-    let names_it = std::fs::read_to_string(&lock).is_ok_and(|t| t.trim().parse() == Ok(server.pid));
-    if names_it && server.is_dead() {
-        let _ = std::fs::remove_file(format!("/tmp/.X11-unix/X{number}"));
+    if std::fs::read_to_string(&lock).is_ok_and(|t| t.trim().parse() == Ok(server.pid)) {
         let _ = std::fs::remove_file(lock);
     }
 }

@@ -103,7 +103,7 @@ fn end(dir: &Path) {
         tracing::warn!(?left, "processes of the desktop did not end");
     }
     if let Some(r) = record::load::<Record>(dir, record::READY) {
-        ending::remove_x_lock(r.env.get("DISPLAY").unwrap_or_default(), &r.display_server);
+        ending::remove_x_socket(r.env.get("DISPLAY").unwrap_or_default(), &r.display_server);
     }
     let dead = desktops.join(format!(".dead-{id}-{us}"));
     if std::fs::rename(dir, &dead).is_ok() {
