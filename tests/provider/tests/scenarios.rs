@@ -1,5 +1,7 @@
 //! Scenario files: what parses, what is refused, what generators make.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use agent_desktop_test_provider::build;
 use agent_desktop_test_provider::scenario::{Scenario, parse_hex};
 use agent_desktop_test_provider::steps::{Change, Placeholders};
