@@ -5,25 +5,21 @@ use super::writes::{self, Write};
 use super::{Engine, FENCE_PATH, Msg, Owed};
 use crate::call::{Call, Reply};
 use crate::link::{self, Out};
-use crate::read::{self, View};
+use crate::read;
 use crate::refuse;
-use crate::scenario::{DeadAnswer, Doing, Effect, GetAll, TimerStart};
+use crate::scenario::{DeadAnswer, Doing, Effect, TimerStart};
 use crate::steps::{Placeholders, Steps};
 use crate::tree::Idx;
 use crate::wire::Body;
 use serde_json::json;
 use zbus::message::Message;
 
-const ATSPI: &str = "org.a11y.atspi.";
-const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
-/// Above this claim, reading all children is what no client may ever do.
-const HUGE: i32 = 1_000_000;
 /// Exit code of a death on purpose.
-const DEATH: i32 = 70;
+pub(super) const DEATH: i32 = 70;
 
 /// Who a call was for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Target {
+pub(super) enum Target {
     Node(Idx),
     Cache,
     Nothing,
@@ -34,7 +30,11 @@ impl Engine {
         let Some(app) = self.links.get(link).and_then(Option::as_ref).map(|l| l.app) else {
             return;
         };
-        if message.header().member().is_some_and(|m| m.as_str() == "EventListenerRegistered") {
+        if message
+            .header()
+            .member()
+            .is_some_and(|m| m.as_str() == "EventListenerRegistered")
+        {
             self.presence[app].has_listener = true;
             return;
         }
@@ -75,7 +75,8 @@ impl Engine {
         let presence = &mut self.presence[app];
         if self.ready && presence.held.is_none() {
             presence.calls += 1;
-            if hang.is_some_and(|h| h.after_messages > 0 && presence.calls == h.after_messages + 1) {
+            if hang.is_some_and(|h| h.after_messages > 0 && presence.calls == h.after_messages + 1)
+            {
                 presence.held = Some(Vec::new());
             }
         }
@@ -85,7 +86,10 @@ impl Engine {
         held.push(call.clone());
         if writes::is_write(call) {
             let (interface, member) = call.meant();
-            self.log.write("held", json!({"path": call.path, "interface": interface, "member": member}));
+            self.log.write(
+                "held",
+                json!({"path": call.path, "interface": interface, "member": member}),
+            );
         }
         true
     }
@@ -99,7 +103,12 @@ impl Engine {
         };
         self.counts.add(&call, node);
         let app_name = self.tree.apps[app].spec.name.clone();
-        let verdict = judge(&mut self.faults, &call, &app_name, node.map(|idx| &self.tree.nodes[idx as usize]));
+        let verdict = judge(
+            &mut self.faults,
+            &call,
+            &app_name,
+            node.map(|idx| &self.tree.nodes[idx as usize]),
+        );
         if self.scenario.log_reads && !writes::is_write(&call) {
             let id = node.map(|idx| self.tree.node(idx).id.clone());
             let (interface, member) = call.meant();
@@ -139,7 +148,10 @@ impl Engine {
     fn still_answers(&self, idx: Idx) -> bool {
         let node = self.tree.node(idx);
         !node.dead
-            || matches!(self.tree.apps[node.app].dead_answer(), DeadAnswer::Gtk3Defunct | DeadAnswer::Gtk3Tombstone)
+            || matches!(
+                self.tree.apps[node.app].dead_answer(),
+                DeadAnswer::Gtk3Defunct | DeadAnswer::Gtk3Tombstone
+            )
     }
 
     fn run_for(&mut self, steps: &Steps, node: Option<Idx>) {
@@ -151,12 +163,21 @@ impl Engine {
         let this = node.map(|idx| self.tree.node(idx));
         Placeholders {
             this: this.map(|node| node.id.clone()),
-            parent: this.and_then(|node| node.parent).map(|parent| self.tree.node(parent).id.clone()),
+            parent: this
+                .and_then(|node| node.parent)
+                .map(|parent| self.tree.node(parent).id.clone()),
             count: None,
         }
     }
 
-    fn take_read(&mut self, app: usize, call: &Call, target: Target, alive: bool, verdict: &Verdict) {
+    fn take_read(
+        &mut self,
+        app: usize,
+        call: &Call,
+        target: Target,
+        alive: bool,
+        verdict: &Verdict,
+    ) {
         let node = match target {
             Target::Node(idx) => Some(idx),
             _ => None,
@@ -177,98 +198,12 @@ impl Engine {
     fn bend(&mut self, call: &Call, verdict: &Verdict, reply: Reply) -> Reply {
         verdict.bend(reply).unwrap_or_else(|unbent| {
             let (interface, member) = call.meant();
-            self.log.write("fault_without_grip", json!({"path": call.path, "interface": interface, "member": member}));
+            self.log.write(
+                "fault_without_grip",
+                json!({"path": call.path, "interface": interface, "member": member}),
+            );
             unbent
         })
-    }
-
-    /// The straight answer to a read; `None` when there must not be one.
-    fn read(&mut self, app: usize, call: &Call, target: Target, alive: bool, verdict: &Verdict) -> Option<Reply> {
-        if call.interface == "org.freedesktop.DBus.Peer" {
-            return Some(match call.member.as_str() {
-                "Ping" => Body::empty().into(),
-                "GetMachineId" => Body::string("00000000000000000000000000000001").into(),
-                _ => refuse::no_member(&self.tree.apps[app], call),
-            });
-        }
-        let idx = match target {
-            Target::Cache => return Some(self.read_cache(app, call)),
-            Target::Node(idx) if alive => idx,
-            _ => return Some(refuse::no_object(&self.tree.apps[app], call)),
-        };
-        if call.interface == PROPERTIES && call.member == "GetAll" {
-            return Some(self.get_all(app, call, idx, verdict));
-        }
-        if call.interface == "org.freedesktop.DBus.Introspectable" {
-            return Some(Body::string(&introspection(self.tree.node(idx).interfaces)).into());
-        }
-        if self.is_forbidden(app, call, idx) {
-            return None;
-        }
-        if call.member == "GetApplicationBusAddress"
-            && let Some(address) = self.presence[app].private_address.clone()
-        {
-            self.presence[app].has_listener = true;
-            return Some(Body::string(&address).into());
-        }
-        let (interface, member) = call.meant();
-        let (short, member) = (interface.strip_prefix(ATSPI).unwrap_or("").to_owned(), member.to_owned());
-        let mut view = View { tree: &mut self.tree, idx, tweak: verdict.tweak() };
-        let answer = if call.property.is_some() {
-            read::property(&mut view, &short, &member).map(|body| Reply::Ok(body.into_variant()))
-        } else {
-            read::method(&mut view, &short, call)
-        };
-        Some(answer.unwrap_or_else(|| refuse::no_member(&self.tree.apps[app], call)))
-    }
-
-    /// `GetChildren` on a node that claims a huge number of children: logged, and the application
-    /// hangs as an office suite does.
-    fn is_forbidden(&mut self, app: usize, call: &Call, idx: Idx) -> bool {
-        if call.meant() != ("org.a11y.atspi.Accessible", "GetChildren") || self.tree.claimed_count(idx) <= HUGE {
-            return false;
-        }
-        let what = format!("GetChildren on a node that claims {} children", self.tree.claimed_count(idx));
-        let id = self.tree.node(idx).id.clone();
-        self.log.write("violation", json!({"what": what, "node": id, "sender": call.sender}));
-        self.presence[app].held.get_or_insert_default();
-        true
-    }
-
-    fn get_all(&mut self, app: usize, call: &Call, idx: Idx, verdict: &Verdict) -> Reply {
-        if self.tree.apps[app].spec.get_all == GetAll::Die {
-            let id = self.tree.node(idx).id.clone();
-            self.log.write("violation", json!({"what": "Properties.GetAll", "node": id, "sender": call.sender}));
-            std::process::exit(DEATH);
-        }
-        let interface = match call.args::<(String,)>() {
-            Ok((interface,)) => interface,
-            Err(error) => return error,
-        };
-        let mut view = View { tree: &mut self.tree, idx, tweak: verdict.tweak() };
-        let short = interface.strip_prefix(ATSPI).unwrap_or("");
-        match read::all_properties(&mut view, short) {
-            Some(body) => body.into(),
-            None => refuse::no_member(&self.tree.apps[app], call),
-        }
-    }
-
-    fn read_cache(&mut self, app: usize, call: &Call) -> Reply {
-        let spec = &self.tree.apps[app].spec.cache;
-        let presence = &self.presence[app];
-        let asleep = spec.after_listener && !presence.has_listener;
-        let items = match (&presence.frozen_cache, asleep) {
-            (_, true) => None,
-            (Some(frozen), _) => Some(frozen.clone()),
-            (None, _) => read::cache::items(&self.tree, app),
-        };
-        match (items, call.member.as_str()) {
-            (Some(items), "GetItems") => items.into(),
-            _ => Reply::error(
-                "org.freedesktop.DBus.Error.UnknownMethod",
-                "Method \"GetItems\" with signature \"\" on interface \"org.a11y.atspi.Cache\" doesn't exist",
-            ),
-        }
     }
 
     fn take_write(
@@ -284,7 +219,8 @@ impl Engine {
             self.start_timers(TimerStart::Write);
         }
         let Some(idx) = node else { return };
-        let checked = write.and_then(|write| self.check_write(app, call, idx, &write).map(|()| write));
+        let checked =
+            write.and_then(|write| self.check_write(app, call, idx, &write).map(|()| write));
         let write = match checked {
             Ok(write) => write,
             Err(reply) => {
@@ -316,7 +252,16 @@ impl Engine {
             },
         );
         let replied = late_ms.is_none() && !until && !silent;
-        let line = self.log_write(app, call, node, Some(&write), takes_effect, &brief, replied, late_ms);
+        let line = self.log_write(
+            app,
+            call,
+            node,
+            Some(&write),
+            takes_effect,
+            &brief,
+            replied,
+            late_ms,
+        );
         let reply = match effect {
             Effect::Now => self.apply_write(idx, &write, would),
             Effect::None => write.success(),
@@ -330,7 +275,14 @@ impl Engine {
     }
 
     /// Sends a reply as the fault wants it: now, late, never, or as the last thing.
-    fn deliver(&mut self, call: &Call, node: Option<Idx>, reply: Reply, verdict: &Verdict, line: Option<u64>) {
+    fn deliver(
+        &mut self,
+        call: &Call,
+        node: Option<Idx>,
+        reply: Reply,
+        verdict: &Verdict,
+        line: Option<u64>,
+    ) {
         match &verdict.doing {
             Some(Doing::Never) => {}
             Some(Doing::LateMs(_) | Doing::UntilRemoved(_)) => {
@@ -348,10 +300,23 @@ impl Engine {
         }
     }
 
-    fn owe(&mut self, call: &Call, node: Option<Idx>, reply: Option<Reply>, log_line: Option<u64>, verdict: &Verdict) {
+    fn owe(
+        &mut self,
+        call: &Call,
+        node: Option<Idx>,
+        reply: Option<Reply>,
+        log_line: Option<u64>,
+        verdict: &Verdict,
+    ) {
         let number = self.next_owed;
         self.next_owed += 1;
-        let mut owed = Owed { call: call.clone(), node, reply, log_line, until_removed: None };
+        let mut owed = Owed {
+            call: call.clone(),
+            node,
+            reply,
+            log_line,
+            until_removed: None,
+        };
         match &verdict.doing {
             Some(Doing::UntilRemoved(id)) => owed.until_removed = Some(id.clone()),
             Some(Doing::LateMs(ms)) => self.later(*ms, Msg::Due(number)),
@@ -372,7 +337,10 @@ impl Engine {
         };
         if let Some(line) = owed.log_line {
             let brief = reply.as_ref().map_or_else(|| "none".into(), Reply::brief);
-            self.log.write("late_reply", json!({"of": line, "reply": brief, "effect": effect}));
+            self.log.write(
+                "late_reply",
+                json!({"of": line, "reply": brief, "effect": effect}),
+            );
         }
         if let Some(reply) = reply {
             self.reply(&owed.call, reply);
@@ -404,11 +372,4 @@ impl Engine {
         };
         self.send(call.link, message);
     }
-}
-
-fn introspection(interfaces: u32) -> String {
-    let list: String = crate::names::interfaces_in(interfaces)
-        .map(|name| format!("<interface name=\"org.a11y.atspi.{name}\"/>"))
-        .collect();
-    format!("<node>{list}<interface name=\"{PROPERTIES}\"/></node>")
 }

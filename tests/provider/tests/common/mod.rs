@@ -34,8 +34,14 @@ impl Bus {
             .spawn()
             .expect("dbus-daemon (package dbus) is needed");
         let mut address = String::new();
-        BufReader::new(daemon.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        Self { address: address.trim().to_owned(), dir, daemon }
+        BufReader::new(daemon.stdout.take().unwrap())
+            .read_line(&mut address)
+            .unwrap();
+        Self {
+            address: address.trim().to_owned(),
+            dir,
+            daemon,
+        }
     }
 
     pub fn command(&self, program: &str) -> Command {
@@ -95,7 +101,9 @@ impl Provider {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words.first(), Some(&"ready"), "{line:?}");
         assert_eq!(words[2], child.id().to_string());
@@ -169,6 +177,7 @@ impl Drop for Provider {
 
 /// The independent client.
 pub struct Client {
+    pub a11y_address: String,
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -189,8 +198,14 @@ impl Client {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        serde_json::from_str::<Value>(&line).expect("the client needs /usr/bin/python3, python3-dbus and at-spi2-core");
-        Self { child, input, output }
+        let hello: Value = serde_json::from_str(&line)
+            .expect("the client needs /usr/bin/python3, python3-dbus and at-spi2-core");
+        Self {
+            a11y_address: hello["address"].as_str().unwrap().to_owned(),
+            child,
+            input,
+            output,
+        }
     }
 
     /// One call; `{"ok", "ms"}` or `{"error", "message", "ms"}`.
@@ -239,11 +254,57 @@ impl Client {
     pub fn children(&mut self, dest: &str, path: &str) -> Vec<String> {
         let children = self.read(dest, path, "Accessible", "GetChildren");
         let children = children.as_array().unwrap().iter();
-        children.map(|c| c[1].as_str().unwrap().to_owned()).collect()
+        children
+            .map(|c| c[1].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
 impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What `dbus-monitor` prints about accessibility events.
+pub struct Monitor {
+    child: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Monitor {
+    pub fn start(bus: &Bus, address: &str) -> Self {
+        let mut child = bus
+            .command("dbus-monitor")
+            .args(["--address", address])
+            .arg("type=signal,path_namespace=/org/a11y/atspi")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("dbus-monitor (package dbus-bin) is needed");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // Its own NameLost is the first thing it prints: from there on it sees everything.
+        let first = lines.next().unwrap().unwrap();
+        assert!(first.starts_with("signal"), "{first}");
+        Self { child, lines }
+    }
+
+    /// Everything up to the line with this text.
+    pub fn until(&mut self, text: &str) -> String {
+        let mut seen = String::new();
+        for line in self.lines.by_ref() {
+            let line = line.unwrap();
+            seen.push_str(&line);
+            seen.push('\n');
+            if line.contains(text) {
+                break;
+            }
+        }
+        seen
+    }
+}
+
+impl Drop for Monitor {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
