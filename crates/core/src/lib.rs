@@ -2,6 +2,7 @@
 //! claim. Faces (command line, MCP, C) parse and print; adapters read and write one operating system.
 
 pub mod act;
+pub mod apps;
 pub mod command;
 pub mod deadline;
 pub mod envelope;
@@ -10,6 +11,11 @@ pub mod evidence;
 pub mod geometry;
 pub mod observe;
 pub mod platform;
+pub mod query;
 pub mod refs;
+pub mod skills;
+pub mod state;
+pub mod system;
 pub mod tree;
 pub mod vocab;
+pub mod wait;

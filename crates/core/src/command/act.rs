@@ -2,18 +2,15 @@
 
 use super::observe::timeout;
 use super::values::RefArg;
+pub use crate::act::DEFAULT_TIMEOUT_MS as ACTION_TIMEOUT_MS;
 use crate::error::{Error, Result};
 use crate::platform::{Action, Direction};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Time limit of an action on a ref.
-pub const ACTION_TIMEOUT_MS: u64 = 5_000;
 /// Characters of `type` at most.
 pub const TYPE_MAX_CHARS: usize = 10_000;
-/// Time that `type` gets beside its limit, for each character.
-pub const TYPE_MS_PER_CHAR: u64 = 30;
 /// Amount of `scroll`.
 pub const SCROLL_AMOUNT: u32 = 3;
 /// Characters of `set-value` and bytes of standard input at most.
@@ -27,7 +24,7 @@ pub trait RefAction {
     /// The action. Call it after validation.
     fn action(&self) -> Action;
 
-    /// The time limit; 0 is a single attempt.
+    /// The auto-wait as given, without what `type` gets for each character; 0 is a single attempt.
     fn timeout(&self) -> u64;
 
     /// The rules.
@@ -160,11 +157,7 @@ impl RefAction for Type {
     }
 
     fn timeout(&self) -> u64 {
-        let chars = self.text.as_ref().map_or(0, |t| t.chars().count()) as u64;
-        match self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS) {
-            0 => 0,
-            ms => ms + chars * TYPE_MS_PER_CHAR,
-        }
+        self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS)
     }
 
     fn validate(&self) -> Result<()> {
@@ -334,9 +327,8 @@ mod tests {
     }
 
     #[test]
-    fn typing_has_a_limit_and_time_for_each_character() {
+    fn typing_has_a_limit() {
         assert!(typing(Some(&"ü".repeat(TYPE_MAX_CHARS)), false).validate().is_ok());
         assert!(typing(Some(&"ü".repeat(TYPE_MAX_CHARS + 1)), false).validate().is_err());
-        assert_eq!(typing(Some("ab"), false).timeout(), ACTION_TIMEOUT_MS + 60);
     }
 }

@@ -1,6 +1,7 @@
 //! What a command runs in: where its state is kept, which desktop it speaks to, what it may do.
 
 use super::globals::Globals;
+use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Platform, Policy};
 use serde_json::Value;
@@ -18,8 +19,6 @@ pub const ENV_AGENT: &str = "AGENT_DESKTOP_AGENT_ID";
 pub const ENV_DESKTOP: &str = "AGENT_DESKTOP_DESKTOP";
 /// Deadline of an action once it was dispatched.
 pub const ENV_CHAIN_TIMEOUT: &str = "AGENT_DESKTOP_CHAIN_TIMEOUT_MS";
-/// Default of [`ENV_CHAIN_TIMEOUT`].
-pub const CHAIN_TIMEOUT_MS: u64 = 5_000;
 /// Directory of the state below the home directory.
 pub const STATE_DIR: &str = ".agent-desktop";
 
@@ -37,8 +36,10 @@ pub trait Desktops {
     /// Ends one with everything in it.
     fn stop(&self, id: &str) -> Result<Value>;
 
-    /// Runs a command in a desktop of its own, its output passed through; answers with its exit code.
-    fn run(&self, command: &[String], screen: (u32, u32)) -> Result<i32>;
+    /// Runs a command in a desktop of its own, its output passed through; answers with its exit code. An error
+    /// comes with the exit code that stands for it: 125 the desktop did not start, 126 the command can't be
+    /// executed, 127 there is no such command.
+    fn run(&self, command: &[String], screen: (u32, u32)) -> std::result::Result<i32, (Error, i32)>;
 }
 
 /// What the face knows about this machine: how to open the adapter, only when a command needs it.
@@ -133,7 +134,7 @@ impl Context {
 
     /// Time that a dispatched action has to finish.
     pub fn chain_timeout_ms(&self) -> Result<u64> {
-        let Some(text) = self.env(ENV_CHAIN_TIMEOUT) else { return Ok(CHAIN_TIMEOUT_MS) };
+        let Some(text) = self.env(ENV_CHAIN_TIMEOUT) else { return Ok(DEFAULT_CHAIN_TIMEOUT_MS) };
         text.to_str()
             .and_then(|t| t.trim().parse().ok())
             .filter(|ms| (1..=super::observe::MAX_TIMEOUT_MS).contains(ms))
@@ -150,8 +151,8 @@ fn token(env: &Env, flag: Option<&str>, flag_name: &str, variable: &str) -> Resu
             (variable, text.into_string().map_err(|_| Error::invalid(format!("{variable} is not valid UTF-8")))?)
         }
     };
-    let sound = (1..=64).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let sound =
+        (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if sound {
         return Ok(Some(text));
     }
@@ -223,7 +224,10 @@ mod tests {
 
     #[test]
     fn the_state_root_is_absolute_and_ours() {
-        assert_eq!(context(Globals::default(), &[("HOME", "/h")]).unwrap().state_root(), Path::new("/h/.agent-desktop"));
+        assert_eq!(
+            context(Globals::default(), &[("HOME", "/h")]).unwrap().state_root(),
+            Path::new("/h/.agent-desktop")
+        );
         assert_eq!(
             context(Globals::default(), &[("AGENT_DESKTOP_HOME", "/no/x")]).unwrap().state_root(),
             Path::new("/no/x")

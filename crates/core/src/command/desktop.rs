@@ -28,7 +28,7 @@ pub struct Desktop {
     #[arg(value_name = "ID | -- CMD", trailing_var_arg = true, allow_hyphen_values = true)]
     #[serde(default)]
     pub args: Vec<String>,
-    /// start, run: size of the screen (default 1280x1024).
+    /// start, run: size of the screen (default 1280x800).
     #[arg(long, value_name = "WxH")]
     pub size: Option<String>,
 }
@@ -36,16 +36,16 @@ pub struct Desktop {
 /// Width of a private desktop's screen.
 pub const SCREEN_WIDTH: u32 = 1280;
 /// Height of a private desktop's screen.
-pub const SCREEN_HEIGHT: u32 = 1024;
+pub const SCREEN_HEIGHT: u32 = 800;
 
 impl Desktop {
     /// Width and height of the screen.
     pub fn screen(&self) -> Result<(u32, u32)> {
         let Some(text) = &self.size else { return Ok((SCREEN_WIDTH, SCREEN_HEIGHT)) };
-        let side = |text: &str| text.parse::<u32>().ok().filter(|n| (320..=16_384).contains(n));
+        let side = |text: &str| text.parse::<u32>().ok().filter(|n| (64..=16_384).contains(n));
         text.split_once('x')
             .and_then(|(w, h)| Some((side(w)?, side(h)?)))
-            .ok_or_else(|| Error::invalid("--size must be WIDTHxHEIGHT, each 320 to 16384, like 1280x1024"))
+            .ok_or_else(|| Error::invalid("--size must be WIDTHxHEIGHT, each 64 to 16384, like 1280x800"))
     }
 
     /// The rules.
@@ -62,7 +62,11 @@ impl Desktop {
         }
         match self.operation {
             DesktopOperation::Run => not_blank("CMD", self.args.first()).and_then(|()| {
-                if self.args.is_empty() { Err(Error::invalid("desktop run needs a command after '--'")) } else { Ok(()) }
+                if self.args.is_empty() {
+                    Err(Error::invalid("desktop run needs a command after '--'"))
+                } else {
+                    Ok(())
+                }
             }),
             DesktopOperation::Stop if self.args.len() != 1 => {
                 Err(Error::invalid("desktop stop needs one ID").suggest("'agent-desktop desktop list' shows ids."))

@@ -19,7 +19,7 @@ pub mod windows;
 
 pub use context::{Context, Desktops, Host};
 pub use globals::Globals;
-pub use run::run;
+pub use run::{not_available, run};
 pub use table::{Group, Permission, Spec};
 
 use crate::error::{Error, Result, echo};

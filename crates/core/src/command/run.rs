@@ -1,11 +1,110 @@
-//! The only door.
+//! The only door: checks what the table says, then calls the one function that is the command's.
 
-use super::{Command, Context};
+use super::{Command, Context, Permission};
 use crate::envelope::Answer;
+use crate::error::{Code, Error, Result};
+use crate::platform::Policy;
+use crate::{apps, observe, skills, system, wait};
 
-/// Runs a command.
+/// Runs a command. Whatever refuses here has changed nothing.
 pub fn run(command: &Command, context: &Context) -> Answer {
     command.validate()?;
-    let _ = context;
-    Err(crate::error::Error::before(crate::error::Code::Internal, "not wired yet"))
+    admit(command, context)?;
+    if command.spec().permission == Permission::Accessibility {
+        check_permission(command, context)?;
+    }
+    if let Some(action) = command.ref_action() {
+        return crate::act::command(context, action);
+    }
+    match command {
+        Command::Snapshot(args) => observe::snapshot::snapshot(context, args),
+        Command::Find(args) => observe::find::find(context, args),
+        Command::Get(args) => observe::property::get(context, args),
+        Command::Is(args) => observe::property::is(context, args),
+        Command::ListSurfaces(args) => observe::list::surfaces(context, args),
+        Command::Launch(args) => apps::launch::launch(context, args),
+        Command::CloseApp(args) => apps::close::close(context, args),
+        Command::ListApps(args) => observe::list::apps(context, args),
+        Command::ListWindows(args) => observe::list::windows(context, args),
+        Command::Wait(args) => wait::run(context, args),
+        Command::Status(_) => system::status(context),
+        Command::Permissions(args) => system::permissions(context, args),
+        Command::Version(_) => system::version(),
+        Command::Skills(args) => skills::answer(args),
+        Command::Desktop(args) => system::desktop(context, args),
+        other => Err(not_available(other.name())),
+    }
+}
+
+/// What is refused before anything is opened.
+fn admit(command: &Command, context: &Context) -> Result<()> {
+    let spec = command.spec();
+    let globals = context.globals();
+    if globals.waits() && !spec.waits {
+        return Err(Error::invalid(format!("{} doesn't take --wait-for and --wait-for-gone", spec.name)));
+    }
+    if globals.debug && !matches!(command, Command::Snapshot(_) | Command::Click(_)) {
+        return Err(Error::invalid("--debug --screenshot goes with snapshot and click"));
+    }
+    if let Command::Snapshot(args) = command
+        && args.root.is_some()
+        && globals.waits()
+    {
+        return Err(Error::invalid("--root and --wait-for exclude each other"));
+    }
+    if stdin_unread(command) {
+        return Err(
+            Error::invalid("--stdin works on the command line only").suggest("Put the text into the arguments.")
+        );
+    }
+    if spec.headed && context.policy() < Policy::Headed {
+        return Err(needs_headed(spec.name));
+    }
+    if !spec.built {
+        return Err(not_available(spec.name));
+    }
+    let flag = globals.not_available().or(match command {
+        Command::Snapshot(args) => args.not_available(),
+        Command::Wait(args) => args.not_available(),
+        _ => None,
+    });
+    flag.map_or(Ok(()), |flag| Err(not_available(flag)))
+}
+
+fn stdin_unread(command: &Command) -> bool {
+    match command {
+        Command::Type(args) => args.stdin,
+        Command::SetValue(args) => args.stdin,
+        Command::ClipboardSet(args) => args.stdin,
+        _ => false,
+    }
+}
+
+/// Fails only where the operating system says that the permission is denied; not knowing passes.
+fn check_permission(command: &Command, context: &Context) -> Result<()> {
+    if matches!(command, Command::Wait(args) if args.ms.is_some()) {
+        return Ok(());
+    }
+    let accessibility = &context.platform()?.permissions()["accessibility"];
+    if accessibility["state"] != "denied" {
+        return Ok(());
+    }
+    let suggestion =
+        accessibility["suggestion"].as_str().unwrap_or("Run 'agent-desktop permissions' for how to grant it.");
+    Err(Error::before(Code::PermDenied, "the accessibility permission is denied").suggest(suggestion))
+}
+
+/// `POLICY_DENIED`: the command is physical input.
+fn needs_headed(name: &str) -> Error {
+    Error::before(Code::PolicyDenied, format!("{name} moves the pointer or the focus: it needs --headed"))
+        .kind("needs_headed")
+        .suggest("Repeat with --headed only if taking over pointer and focus is acceptable.")
+}
+
+/// The answer of commands and flags that are not built yet.
+pub fn not_available(what: &str) -> Error {
+    Error::before(Code::PlatformNotSupported, format!("{what} is not available in this version"))
+        .kind("not_available")
+        .detail("what", what)
+        .suggest("'agent-desktop skills get platform' lists what is.")
 }

@@ -1,17 +1,12 @@
-//! From what the caller named to the root of a tree: applications, windows, surfaces, and a short wait for what
-//! was just started.
+//! From what the caller named to the root of a tree: a window, or a surface of its application.
 
-use super::target::{Scope, pick_window};
+use super::target::{Scope, find_app, find_window};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
-use crate::platform::{App, Platform, ProcessKey, Window};
+use crate::platform::{Platform, ProcessKey, SurfaceInfo, Window};
 use crate::refs::entry::Source;
 use crate::tree::raw::{Handle, Link};
 use crate::vocab::surface::Surface;
-use std::time::Duration;
-
-/// Pause between two looks at an application that is starting.
-const STARTING_POLL: Duration = Duration::from_millis(50);
 
 /// Where a tree is read.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,89 +23,83 @@ pub struct Root {
     pub source: Source,
 }
 
-/// The window that the scope means. An application that is just starting is waited for, within the deadline.
-pub fn window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<(App, Window), Error> {
-    loop {
-        let error = match look(platform, scope, deadline) {
-            Ok(found) => return Ok(found),
-            Err(error) => error,
-        };
-        let may_come = matches!(error.code(), Code::AppNotFound | Code::ActionNotSupported)
-            && scope.app.is_some_and(|app| platform.is_starting(app));
-        if !may_come || deadline.passed() {
-            return Err(error);
-        }
-        std::thread::sleep(STARTING_POLL.min(deadline.left()));
-    }
-}
-
-fn look(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<(App, Window), Error> {
-    let apps = platform.apps(deadline)?;
-    let wanted: Vec<App> = match scope.app {
-        Some(_) if scope.window_id.is_none() => super::target::matching(scope, &apps)?,
-        _ => apps.clone(),
-    };
-    let windows = platform.windows(&wanted, deadline)?;
-    let window = pick_window(scope, &wanted, &windows)?;
-    let app = apps.into_iter().find(|a| a.process == window.process);
-    let app = app.ok_or_else(|| Error::before(Code::AppNotFound, "the window's application has ended"))?;
-    Ok((app, window))
-}
-
 /// The root of a window's tree, or of a surface of its application.
-pub fn root(
-    platform: &dyn Platform,
-    scope: Scope<'_>,
-    surface: Surface,
-    deadline: Deadline,
-) -> Result<Root, Error> {
+pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadline: Deadline) -> Result<Root, Error> {
     if !platform.supported_surfaces().contains(&surface) {
         let supported: Vec<&str> = platform.supported_surfaces().iter().map(|s| s.token()).collect();
         return Err(Error::before(Code::PlatformNotSupported, format!("the surface {surface} is not served here"))
             .kind("surface_not_supported")
             .detail("supported_surfaces", supported));
     }
-    let (app, window) = window(platform, scope, deadline)?;
-    let source = |id: &str, title: &str| Source {
-        app: app.name.clone(),
-        window_id: id.to_owned(),
-        window_title: title.to_owned(),
-        surface,
-    };
-    if surface == Surface::Window || (surface == Surface::Focused && window.focused.says_yes()) {
-        let handle = window.root.clone().ok_or_else(|| without_tree(&window))?;
-        return Ok(Root {
-            handle,
-            above: window.above.clone(),
-            index: window.index,
-            process: window.process.clone(),
-            source: source(&window.id, &window.title),
-        });
+    if surface == Surface::Window {
+        return of_window(find_window(platform, scope, deadline)?, surface);
     }
-    let open = platform.surfaces(&app, deadline)?;
-    let found = open.iter().rev().find(|s| s.kind == surface).ok_or_else(|| {
+    if surface == Surface::Focused {
+        let window = match scope {
+            Scope { app: None, window_id: None } => find_window(platform, scope, deadline)?,
+            _ => focused_of(platform, scope, deadline)?,
+        };
+        return of_window(window, surface);
+    }
+    let (process, app_name) = match scope.window_id {
+        Some(_) => {
+            let window = find_window(platform, scope, deadline)?;
+            (window.process, None)
+        }
+        None => {
+            let app = find_app(platform, scope.app, deadline)?.swap_remove(0);
+            (app.process, Some(app.name))
+        }
+    };
+    let apps: Vec<_> = platform.apps(deadline)?.into_iter().filter(|a| a.process == process).collect();
+    let mut open: Vec<(String, SurfaceInfo)> = Vec::new();
+    for app in &apps {
+        open.extend(platform.surfaces(app, deadline)?.into_iter().map(|s| (app.name.clone(), s)));
+    }
+    // The one that opened last is on top.
+    let (name, found) = open.into_iter().rev().find(|(_, s)| s.kind == surface).ok_or_else(|| {
         Error::before(Code::WindowNotFound, format!("no {surface} of the application is open"))
             .kind("surface_not_open")
             .suggest("'list-surfaces' shows what is open; open it first, for example with click or right-click.")
     })?;
     Ok(Root {
-        handle: found.root.clone(),
-        above: found.above.clone(),
+        source: Source {
+            app: app_name.unwrap_or(name),
+            window_id: found.window_id.clone().unwrap_or_else(|| found.id.clone()),
+            window_title: found.title.clone().unwrap_or_default(),
+            surface,
+        },
+        handle: found.root,
+        above: found.above,
         index: found.index,
-        process: app.process.clone(),
-        source: source(found.window_id.as_deref().unwrap_or(&found.id), found.title.as_deref().unwrap_or("")),
+        process,
     })
 }
 
-/// The refusal for a window that publishes no tree (decisions D12).
-pub fn without_tree(window: &Window) -> Error {
-    let reason = window.no_tree_reason.clone().unwrap_or_else(|| "the application publishes no tree".to_owned());
-    Error::before(Code::ActionNotSupported, format!("the window has no accessibility tree: {reason}"))
-        .kind("window_without_accessibility_element")
-        .detail("window_id", window.id.clone())
-        .detail("pid", window.process.pid)
-        .suggest(
-            "End the application and start it again with 'agent-desktop launch', which switches its tree on; \
-             an application that was started while accessibility was off can't be mended while it runs.",
-        )
+fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
+    let window = super::target::usable(window)?;
+    let source = Source {
+        app: window.app_name.clone(),
+        window_id: window.id.clone(),
+        window_title: window.title.clone(),
+        surface,
+    };
+    let handle = window.root.ok_or_else(|| Error::before(Code::Internal, "a usable window has a root"))?;
+    Ok(Root { handle, above: window.above, index: window.index, process: window.process, source })
+}
+
+/// The active window, if it belongs to what was named.
+fn focused_of(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<Window, Error> {
+    let named = find_window(platform, scope, deadline)?;
+    let active = platform.active_window(deadline)?.ok_or_else(super::target::no_active_window)?;
+    let same = match scope.window_id {
+        Some(_) => active.id == named.id,
+        None => active.process == named.process,
+    };
+    if same {
+        return Ok(active);
+    }
+    Err(Error::before(Code::WindowNotFound, "the active window belongs to another application")
+        .kind("surface_not_open")
+        .detail("active", super::target::summary(&active)))
 }

@@ -4,6 +4,7 @@ use super::locate;
 use super::saved;
 use crate::command::Context;
 use crate::command::observe::Snapshot;
+use crate::command::values::Format;
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error};
@@ -15,6 +16,7 @@ use crate::refs::resolve::Purpose;
 use crate::tree::json::to_json;
 use crate::tree::present::{Options, Presented, allocate_refs, present};
 use crate::tree::raw::RawTree;
+use crate::tree::text::{Header, RefStyle, to_text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -66,7 +68,7 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
     let unproven = Capture::fresh(&mut map, &tree).save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
     store.save(id.as_str(), &map)?;
-    Ok(answer(&map, &tree, &presented, &numbered, unproven))
+    Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
 }
 
 /// Observes only below a ref. All or nothing: what was saved before stays untouched unless the whole subtree was read.
@@ -83,10 +85,13 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         top.index = own.index;
     }
     if !tree.complete() {
-        return Err(Error::before(Code::Timeout, "the subtree could not be read completely; existing refs are untouched")
-            .kind("drill_incomplete")
-            .detail("nodes_observed", tree.nodes.len())
-            .suggest("Retry with a longer --timeout-ms, or drill into a smaller part."));
+        return Err(Error::before(
+            Code::Timeout,
+            "the subtree could not be read completely; existing refs are untouched",
+        )
+        .kind("drill_incomplete")
+        .detail("nodes_observed", tree.nodes.len())
+        .suggest("Retry with a longer --timeout-ms, or drill into a smaller part."));
     }
     let presented = present(&tree, &options(args));
     let (map, numbered, unproven) = store.update(root.snapshot.as_str(), |map: &mut RefMap| {
@@ -106,7 +111,7 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         let numbered = saved_only(map, numbered);
         Ok((map.clone(), numbered, unproven))
     })?;
-    Ok(answer(&map, &tree, &presented, &numbered, unproven))
+    Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
 }
 
 /// Refs whose entry was saved: an entry that fails validation is skipped, and its ref is not printed.
@@ -115,6 +120,7 @@ fn saved_only(map: &RefMap, numbered: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 }
 
 fn answer(
+    args: &Snapshot,
     map: &RefMap,
     tree: &RawTree,
     presented: &Presented,
@@ -122,6 +128,18 @@ fn answer(
     unproven: bool,
 ) -> Value {
     let complete = tree.complete() && presented.complete;
+    if args.format == Some(Format::Text) {
+        let header = Header {
+            app: &map.source.app,
+            window_title: &map.source.window_title,
+            window_id: &map.source.window_id,
+            snapshot_id: &map.snapshot_id,
+            complete,
+            nodes_observed: tree.nodes.len(),
+            refs: RefStyle::Qualified,
+        };
+        return json!(to_text(tree, presented, numbered, &header));
+    }
     let mut out = Map::new();
     out.insert("app".into(), json!(map.source.app));
     out.insert("window".into(), json!({"id": map.source.window_id, "title": map.source.window_title}));

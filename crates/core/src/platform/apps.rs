@@ -187,6 +187,13 @@ pub trait Apps {
     /// The surfaces this adapter can serve.
     fn supported_surfaces(&self) -> Vec<Surface>;
 
+    /// Whether a process that `--app NAME` would mean was started a moment ago and shows no tree yet, so that a
+    /// short wait may help. Never true for a process that has been running for long.
+    fn starting(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
     /// Starts an application. Returns when its process runs. Its output is never ours.
     fn launch(&self, request: &LaunchRequest, deadline: Deadline) -> Result<Launched, Error> {
         let _ = (request, deadline);
@@ -196,13 +203,6 @@ pub trait Apps {
     /// Candidates for a name that `launch` would start, to attach to a running one.
     fn launch_names(&self, app: &str) -> Result<Vec<String>, Error> {
         Ok(vec![app.to_owned()])
-    }
-
-    /// Whether a process of this name runs although no application of that name is listed yet: it was just started,
-    /// and is worth a short wait.
-    fn is_starting(&self, app: &str) -> bool {
-        let _ = app;
-        false
     }
 
     /// Ends an application; refuses protected processes where the close happens (spec 1 §4).

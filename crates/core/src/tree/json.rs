@@ -1,7 +1,8 @@
-//! A presented tree as the contract's JSON (spec 2 §1, spec 3 "Omission rules").
+//! A presented tree as the contract's JSON (spec 2 §1, spec 3 "Omission rules"). One field is ours: `unread` lists what is
+//! missing because it could not be read, so that a failed read is never taken for "has none".
 
 use super::name::{description_of, name_of, shown_role, value_of};
-use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of};
+use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
 use super::raw::{Facts, RawTree};
 use serde_json::{Map, Value, json};
 
@@ -69,6 +70,10 @@ fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: b
     }
     if let Some(states) = states_of(facts).into_known().filter(|s| !s.is_empty()) {
         out.insert("states".into(), json!(states));
+    }
+    let unread = unread(facts);
+    if !unread.is_empty() {
+        out.insert("unread".into(), json!(unread));
     }
     let actions = capabilities_of(facts);
     if !actions.is_empty() && shown.earns != Earns::Anchor {

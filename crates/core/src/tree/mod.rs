@@ -8,3 +8,7 @@ pub mod json;
 pub mod name;
 pub mod present;
 pub mod raw;
+pub mod text;
+
+#[cfg(test)]
+mod tests;

@@ -111,6 +111,8 @@ pub(super) struct Work {
     hint: Option<(u32, u32)>,
     children_count: Option<u64>,
     truncated: bool,
+    /// What it is could not be read: nobody can say that it is inert.
+    unread: bool,
     /// Nearest element at or above this one that can lead into a cut branch.
     anchor: Option<u32>,
     kept_children: u32,
@@ -174,9 +176,11 @@ fn transparent(facts: &Facts) -> bool {
 
 /// Children that are really below this element. An arena that contradicts itself can't send a walk in circles.
 pub(crate) fn children(tree: &RawTree, at: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
-    tree.node(at).children.iter().copied().filter(move |c| {
-        *c > at && tree.nodes.get(*c as usize).is_some_and(|n| n.parent == Some(at))
-    })
+    tree.node(at)
+        .children
+        .iter()
+        .copied()
+        .filter(move |c| *c > at && tree.nodes.get(*c as usize).is_some_and(|n| n.parent == Some(at)))
 }
 
 /// How many children the application says there are, or were read.
@@ -189,10 +193,21 @@ fn count_of(node: &RawNode) -> Option<u64> {
     }
 }
 
-/// Whether a read that failed leaves the element itself undescribed.
-fn undescribed(facts: &Facts) -> bool {
+/// Fields of the answer that are missing because they could not be read, by their names there. Role, name and states
+/// are read of every element; of the rest, what the plan left out is not missed.
+pub fn unread(facts: &Facts) -> Vec<&'static str> {
     let failed = |cause: Option<&Cause>| cause.is_some_and(|c| *c != Cause::NotRead);
-    failed(facts.role.cause()) || failed(name_of(facts).cause())
+    [
+        ("role", !facts.role.settled()),
+        ("name", !name_of(facts).settled()),
+        ("value", failed(value_of(facts).cause())),
+        ("native_id", failed(facts.native_id.cause())),
+        ("states", !facts.states.settled()),
+        ("available_actions", failed(facts.capabilities.cause())),
+    ]
+    .into_iter()
+    .filter_map(|(field, missing)| missing.then_some(field))
+    .collect()
 }
 
 /// Shows a tree.
@@ -237,7 +252,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             Some(Cut::Virtual | Cut::Limit) => node.child_count.known().copied(),
             _ => None,
         };
-        complete &= !undescribed(&node.facts);
+        complete &= node.facts.role.settled() && name_of(&node.facts).settled();
         complete &= match &node.cut {
             Some(cut) if cut.incomplete() => !in_depth && children_count.is_some(),
             _ => in_limit || !in_depth || !has_children,
@@ -253,6 +268,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             hint,
             children_count,
             truncated: clamped || node.cut.is_some(),
+            unread: !node.facts.role.settled(),
             anchor: if earns_ref(&node.facts) || resolvable(&node.facts) { Some(at) } else { above },
             kept_children: 0,
         });
@@ -268,9 +284,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             let columns = node.children.len() as u32;
             let split = node.facts.role == Evidence::Known(Role::Splitter) && columns > 1 && node.cut.is_none();
             let first = stack.len();
-            stack.extend(
-                children(tree, raw).zip(1..).map(|(c, i)| (c, Some(at), split.then_some((i, columns)))),
-            );
+            stack.extend(children(tree, raw).zip(1..).map(|(c, i)| (c, Some(at), split.then_some((i, columns)))));
             stack[first..].reverse();
         }
     }
@@ -287,7 +301,8 @@ fn drop_inert(work: &mut [Work]) {
             || kept_below[at]
             || w.earns != Earns::Nothing
             || w.children_count.is_some()
-            || w.truncated;
+            || w.truncated
+            || w.unread;
         if let (true, Some(p)) = (w.keep, w.parent) {
             kept_below[p as usize] = true;
         }
@@ -323,7 +338,10 @@ fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
         && description_of(f) == Evidence::Absent
         && matches!(native_id_of(f), Evidence::Absent | Evidence::Unknown(Cause::NotRead))
         && states_of(f).known().is_some_and(|s| s.is_empty())
-        && matches!(f.capabilities, Evidence::Absent | Evidence::Unknown(Cause::NotRead) | Evidence::Known(CapabilitySet::EMPTY))
+        && matches!(
+            f.capabilities,
+            Evidence::Absent | Evidence::Unknown(Cause::NotRead) | Evidence::Known(CapabilitySet::EMPTY)
+        )
         && !(options.include_bounds && f.bounds.known().is_some())
 }
 

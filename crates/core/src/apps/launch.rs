@@ -1,0 +1,177 @@
+//! `launch`: start or attach, and say what is there. The absence of a window is a fact, not an error.
+
+use super::cdp;
+use crate::command::Context;
+use crate::command::windows::Launch;
+use crate::deadline::Deadline;
+use crate::envelope::Answer;
+use crate::error::{Code, Delivery, Error, Result, echo};
+use crate::observe::list::window_json;
+use crate::observe::target::{app_summary, matches};
+use crate::platform::{App, LaunchRequest, Launched, Platform, ProcessKey, ProcessLife, Window};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// How long a new application is waited for until it shows a window with a tree. One without windows is
+/// answered after that.
+pub const WINDOW_WAIT: Duration = Duration::from_secs(10);
+/// Pause between looks.
+const POLL: Duration = Duration::from_millis(50);
+
+/// `launch`.
+pub fn launch(context: &Context, args: &Launch) -> Answer {
+    if args.activate {
+        return Err(crate::command::not_available("launch --activate"));
+    }
+    let platform = context.platform()?;
+    let deadline = Deadline::after_ms(args.timeout());
+    let names = platform.launch_names(&args.app)?;
+    let apps = platform.apps(deadline)?;
+    let running: Vec<App> = apps.into_iter().filter(|app| names.iter().any(|name| matches(name, app))).collect();
+    if !running.is_empty() {
+        return attach(platform, args, &running, deadline);
+    }
+    let cdp_port = args.cdp.map(cdp::reserve).transpose()?;
+    let request = LaunchRequest {
+        app: args.app.clone(),
+        args: args.arg.clone(),
+        env: args.env_pairs()?,
+        cwd: args.cwd.clone(),
+        cdp: cdp_port,
+    };
+    let launched = platform.launch(&request, deadline)?;
+    let probe_budget = cdp_port.map(|_| cdp::budget(deadline.left()));
+    let window_deadline =
+        Deadline::after(WINDOW_WAIT.min(deadline.left().saturating_sub(probe_budget.unwrap_or_default())));
+    let (process, app, window) = appear(platform, &launched, &names, window_deadline)?;
+    let mut out = answer(args, &process, app.as_ref(), window.as_ref());
+    if let Some(renderer) = launched.renderer {
+        out.insert("renderer".into(), json!(renderer));
+    }
+    if let (Some(port), Some(budget)) = (launched.cdp_port.or(cdp_port), probe_budget) {
+        out.insert("cdp".into(), cdp::probe(port, &process, budget.min(deadline.left().max(cdp::ATTEMPT)))?);
+    }
+    if window.is_none() {
+        let seconds = WINDOW_WAIT.as_secs();
+        out.insert(
+            "suggestion".into(),
+            json!(format!("It shows no window after {seconds} s at most. 'wait --window TITLE' waits for one.")),
+        );
+    }
+    Ok(Value::Object(out))
+}
+
+fn answer(args: &Launch, process: &ProcessKey, app: Option<&App>, window: Option<&Window>) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("app".into(), json!(app.map_or(args.app.as_str(), |a| a.name.as_str())));
+    out.insert("pid".into(), json!(process.pid));
+    out.insert("process_instance".into(), json!(process.instance));
+    if let Some(window) = window {
+        out.insert("window".into(), window_json(window));
+    }
+    out
+}
+
+/// It runs already: nothing is started, and nothing that was asked for beside that is passed over in silence.
+fn attach(platform: &dyn Platform, args: &Launch, running: &[App], deadline: Deadline) -> Answer {
+    let mut pids: Vec<u32> = running.iter().map(|app| app.process.pid).collect();
+    pids.dedup();
+    if args.cdp.is_some() {
+        return Err(Error::before(
+            Code::ActionFailed,
+            "it runs already, and a running application can't be given a DevTools endpoint",
+        )
+        .kind("cdp_requires_fresh_launch")
+        .detail("pids", pids)
+        .suggest("Close it first with close-app, then launch it with --cdp."));
+    }
+    if args.no_attach {
+        return Err(Error::before(Code::ActionFailed, format!("{} runs already", echo(&args.app)))
+            .kind("already_running")
+            .detail("pids", pids)
+            .suggest("Leave --no-attach out to use the running one."));
+    }
+    let app = &running[0];
+    if running.iter().any(|other| other.process != app.process) {
+        let candidates: Vec<Value> = running.iter().map(app_summary).collect();
+        return Err(Error::before(
+            Code::AmbiguousTarget,
+            format!("several running applications are {}", echo(&args.app)),
+        )
+        .kind("several_candidates")
+        .detail("candidate_count", candidates.len())
+        .detail("candidates", candidates)
+        .suggest("Use --window-id with an id from list-windows instead."));
+    }
+    let windows = platform.windows(running, deadline)?;
+    let mut out = answer(args, &app.process, Some(app), first_window(&windows));
+    out.insert("attached".into(), json!(true));
+    if !args.arg.is_empty() || !args.env.is_empty() || args.cwd.is_some() {
+        out.insert(
+            "suggestion".into(),
+            json!("It ran already: --arg, --env and --cwd had no effect. Close it first to start it with them."),
+        );
+    }
+    Ok(Value::Object(out))
+}
+
+fn first_window(windows: &[Window]) -> Option<&Window> {
+    windows
+        .iter()
+        .find(|w| w.root.is_some() && w.focused.says_yes())
+        .or_else(|| windows.iter().find(|w| w.root.is_some()))
+        .or_else(|| windows.iter().find(|w| w.focused.says_yes()))
+        .or_else(|| windows.first())
+}
+
+/// Waits until the new application shows a window with a tree, or the time is up, or its process has ended.
+fn appear(
+    platform: &dyn Platform,
+    launched: &Launched,
+    names: &[String],
+    deadline: Deadline,
+) -> Result<(ProcessKey, Option<App>, Option<Window>)> {
+    let mut seen: (Option<App>, Option<Window>) = (None, None);
+    loop {
+        // A launcher hands over to a descendant, or to a process that a service manager starts under its name.
+        let own = platform.descendants(&launched.process);
+        let apps = platform.apps(deadline).unwrap_or_default();
+        let ours: Vec<App> = apps
+            .into_iter()
+            .filter(|app| own.contains(&app.process) || names.iter().any(|name| matches(name, app)))
+            .collect();
+        if !ours.is_empty() {
+            let windows = platform.windows(&ours, deadline).unwrap_or_default();
+            let window = first_window(&windows).cloned();
+            let app = window
+                .as_ref()
+                .and_then(|w| ours.iter().find(|app| app.process == w.process))
+                .or_else(|| ours.iter().find(|app| app.root.is_some()))
+                .or_else(|| ours.first())
+                .cloned();
+            seen = (app, window);
+        } else if platform.process_life(&launched.process) == ProcessLife::Gone
+            && own.len() <= 1
+            && !names.iter().any(|name| platform.starting(name))
+        {
+            return Err(Error::new(
+                Code::AppUnresponsive,
+                Delivery::DeliveredUnverified,
+                "it was started and its process has ended",
+            )
+            .kind("process_ended")
+            .detail("pid", launched.process.pid)
+            .suggest("Start it in a terminal to see why it ends."));
+        }
+        let ready = seen.1.as_ref().is_some_and(|w| w.root.is_some());
+        if ready || deadline.left() <= POLL {
+            let process = match (&seen.0, &seen.1) {
+                (_, Some(window)) => window.process.clone(),
+                (Some(app), None) => app.process.clone(),
+                (None, None) => launched.process.clone(),
+            };
+            return Ok((process, seen.0, seen.1));
+        }
+        std::thread::sleep(POLL);
+    }
+}

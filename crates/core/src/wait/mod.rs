@@ -1,0 +1,164 @@
+//! `wait`: looks again until something is true. Exactly one mode; a timeout says what was waited for.
+
+mod element;
+mod text;
+
+use crate::command::Context;
+use crate::command::wait::{Mode, Wait};
+use crate::deadline::Deadline;
+use crate::envelope::Answer;
+use crate::error::{Code, Error, Result};
+use crate::observe::list::window_json;
+use crate::observe::target::{find_app, matches};
+use crate::platform::{Platform, Window};
+use crate::vocab::surface::Surface;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Pause between looks.
+pub const POLL: Duration = Duration::from_millis(100);
+/// One look at most: a silent application must not eat the whole wait unnoticed.
+const LOOK_MS: u64 = 2_000;
+
+/// `wait`.
+pub fn run(context: &Context, args: &Wait) -> Answer {
+    let timeout = args.timeout();
+    match args.mode()? {
+        Mode::Pause(ms) => {
+            std::thread::sleep(Duration::from_millis(ms));
+            Ok(json!({"waited_ms": ms}))
+        }
+        Mode::Window(title) => {
+            let platform = context.platform()?;
+            until(timeout, "window", &[("title", json!(title))], |deadline| {
+                Ok(window(platform, args.app.as_deref(), title, deadline)?
+                    .map(|w| json!({"found": true, "window": window_json(&w)})))
+            })
+        }
+        Mode::Menu => menu(context, args, "menu", true),
+        Mode::MenuClosed => menu(context, args, "menu-closed", false),
+        Mode::Element { element, predicate, value, action } => {
+            element::wait(context, timeout, element, predicate, value, action)
+        }
+        Mode::Text { text, count } => text::wait(context, args, text, count),
+        Mode::Notification | Mode::Event(_) => Err(crate::command::not_available("this wait")),
+    }
+}
+
+/// Looks until there is an answer; adds `elapsed_ms`. Errors that may pass are waited out: an application that isn't
+/// there yet, one that is silent for a while. One that was silent at the end ends the wait as such.
+pub fn until(
+    timeout_ms: u64,
+    predicate: &str,
+    details: &[(&str, Value)],
+    look: impl FnMut(Deadline) -> Result<Option<Value>>,
+) -> Answer {
+    let describe = |error: Error| details.iter().fold(error, |e, (key, value)| e.detail(key, value.clone()));
+    until_described(timeout_ms, predicate, describe, passes, look)
+}
+
+/// The same, with the caller's own view of what the timeout says and of which refusals may pass.
+pub(crate) fn until_described(
+    timeout_ms: u64,
+    predicate: &str,
+    describe: impl Fn(Error) -> Error,
+    may_pass: impl Fn(&Error) -> bool,
+    mut look: impl FnMut(Deadline) -> Result<Option<Value>>,
+) -> Answer {
+    let begun = Instant::now();
+    let deadline = Deadline::after_ms(timeout_ms);
+    loop {
+        let last = match look(deadline.within_ms(LOOK_MS).max(Deadline::after_ms(1))) {
+            Ok(Some(mut answer)) => {
+                if let Some(map) = answer.as_object_mut() {
+                    map.insert("elapsed_ms".into(), json!(begun.elapsed().as_millis() as u64));
+                }
+                return Ok(answer);
+            }
+            Ok(None) => None,
+            Err(e) if may_pass(&e) => Some(e),
+            Err(e) => return Err(e),
+        };
+        if deadline.left() <= POLL {
+            return Err(match last {
+                Some(e) if e.code() == Code::AppUnresponsive => e,
+                last => describe(timed_out(timeout_ms, predicate, last.as_ref())),
+            });
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// Whether looking again may help.
+fn passes(error: &Error) -> bool {
+    matches!(error.code(), Code::AppNotFound | Code::WindowNotFound | Code::AppUnresponsive | Code::Timeout)
+        || error.kind_name() == Some("window_without_accessibility_element")
+}
+
+fn timed_out(timeout_ms: u64, predicate: &str, last: Option<&Error>) -> Error {
+    let error = Error::before(Code::Timeout, format!("not true within {timeout_ms} ms: {predicate}"))
+        .kind("wait_timeout")
+        .detail("predicate", predicate)
+        .detail("timeout_ms", timeout_ms);
+    match last {
+        Some(last) => error.detail("last_error", last.to_json()),
+        None => error,
+    }
+}
+
+/// The window whose title is, or else contains, the text.
+fn window(platform: &dyn Platform, app: Option<&str>, title: &str, deadline: Deadline) -> Result<Option<Window>> {
+    let mut apps = platform.apps(deadline)?;
+    if let Some(name) = app {
+        apps.retain(|a| matches(name, a));
+    }
+    let windows = platform.windows(&apps, deadline)?;
+    let wanted = title.to_lowercase();
+    let equal = windows.iter().find(|w| w.title.to_lowercase() == wanted);
+    Ok(equal.or_else(|| windows.iter().find(|w| w.title.to_lowercase().contains(&wanted))).cloned())
+}
+
+fn menu(context: &Context, args: &Wait, predicate: &str, open: bool) -> Answer {
+    let platform = context.platform()?;
+    let details: Vec<(&str, Value)> = args.app.iter().map(|name| ("app", json!(name))).collect();
+    until(args.timeout(), predicate, &details, |deadline| {
+        let mut any = false;
+        for app in find_app(platform, args.app.as_deref(), deadline)? {
+            any |= platform.surfaces(&app, deadline)?.iter().any(|s| s.kind == Surface::Menu);
+        }
+        Ok((any == open).then(|| json!({"found": true})))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_looks_until_it_is_true() {
+        let mut looks = 0;
+        let answer = until(5_000, "menu", &[], |_| {
+            looks += 1;
+            Ok((looks == 2).then(|| json!({"found": true})))
+        });
+        assert_eq!(answer.unwrap()["found"], true);
+        assert_eq!(looks, 2);
+    }
+
+    #[test]
+    fn a_timeout_says_what_was_waited_for() {
+        let e = until(0, "window", &[("title", json!("x"))], |_| Ok(None)).unwrap_err();
+        assert_eq!((e.code(), e.kind_name()), (Code::Timeout, Some("wait_timeout")));
+        assert_eq!(e.details()["title"], "x");
+        let e = until(0, "window", &[], |_| Err(Error::before(Code::AppNotFound, "no"))).unwrap_err();
+        assert_eq!(e.details()["last_error"]["code"], "APP_NOT_FOUND");
+    }
+
+    #[test]
+    fn silence_at_the_end_is_told_as_such_and_real_errors_at_once() {
+        let e = until(0, "menu", &[], |_| Err(Error::before(Code::AppUnresponsive, "silent"))).unwrap_err();
+        assert_eq!(e.code(), Code::AppUnresponsive);
+        let e = until(60_000, "menu", &[], |_| Err(Error::before(Code::AmbiguousTarget, "two"))).unwrap_err();
+        assert_eq!(e.code(), Code::AmbiguousTarget);
+    }
+}
