@@ -1,3 +1,5 @@
 //! The Linux adapter of agent-desktop.
 
+pub mod atspi;
 pub mod bus;
+pub mod outcome;
