@@ -2,4 +2,7 @@
 
 pub mod atspi;
 pub mod bus;
+pub mod desktop;
 pub mod outcome;
+pub mod process;
+pub mod x11;
