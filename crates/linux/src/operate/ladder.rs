@@ -47,6 +47,16 @@ pub fn caret_width(toolkit: Toolkit, text: &str) -> usize {
     }
 }
 
+/// Whether the caret stays before text that was inserted at it (docs/linux-actions.md "type").
+pub fn caret_stays_behind(toolkit: Toolkit) -> bool {
+    matches!(toolkit, Gtk3 | Gtk4 | LibreOffice)
+}
+
+/// Whether a combo box without a Selection of its own is a drop-down whose list exists only while it is open.
+pub fn drops_down(toolkit: Toolkit) -> bool {
+    toolkit == Gtk4
+}
+
 /// Whether text typed into a number field counts at once. In GTK it counts after Enter (FINDINGS §5 "Value set").
 fn number_field_takes_text(toolkit: Toolkit) -> bool {
     matches!(toolkit, Qt5 | Qt6)

@@ -60,6 +60,8 @@ pub enum Plan {
     Insert,
     /// `Component.GrabFocus`
     GrabFocus,
+    /// `Component.GrabFocus` for its side effect: scrolled windows follow the focus.
+    FocusIntoView,
     /// `Selection.SelectChild` on the option's parent, or on the combo box where that has the interface.
     SelectChild {
         /// The object with the interface.
@@ -108,27 +110,46 @@ pub enum Plan {
         /// Steps: negative up or left.
         steps: i64,
     },
+    /// `Action.DoAction` of a scroll action, repeated: Chromium's areas have one for each direction.
+    Page {
+        /// The scrolled area.
+        on: Handle,
+        /// The action's name.
+        name: String,
+        /// Where it was.
+        index: i32,
+        /// How often.
+        times: u32,
+    },
+    /// It is so already: nothing is sent. For ways that would undo it.
+    Already,
 }
 
 impl Plan {
     /// As a rung. The key carries the toolkit, so that it is asked for once.
     pub fn rung(&self, toolkit: Toolkit) -> Rung {
         let label = match self {
-            Plan::Do { name, .. } | Plan::DoOnChoice { name, .. } => format!("Action.DoAction({name})"),
+            Plan::Do { name, .. } | Plan::DoOnChoice { name, .. } | Plan::Page { name, .. } => format!("Action.DoAction({name})"),
             Plan::SetText => "EditableText.SetTextContents".to_owned(),
             Plan::SetNumber(_) | Plan::Bar { .. } | Plan::BarTo { .. } => "Value.CurrentValue".to_owned(),
             Plan::Insert => "EditableText.InsertText".to_owned(),
-            Plan::GrabFocus => "Component.GrabFocus".to_owned(),
+            Plan::GrabFocus | Plan::FocusIntoView => "Component.GrabFocus".to_owned(),
             Plan::SelectChild { .. } => "Selection.SelectChild".to_owned(),
             Plan::SelectRow { .. } => "Table.AddRowSelection".to_owned(),
             Plan::ChooseInPopup { .. } => "Selection.SelectChild in the popup, then activate".to_owned(),
             Plan::ScrollTo => "Component.ScrollTo".to_owned(),
+            Plan::Already => "already so: nothing sent".to_owned(),
+        };
+        // Where only the focus brings an element into view, the caller must permit that it moves.
+        let needs = match self {
+            Plan::FocusIntoView => Policy::FocusFallback,
+            _ => Policy::Headless,
         };
         let key = Toolkit::ALL.iter().position(|t| *t == toolkit).and_then(|at| u32::try_from(at).ok());
         Rung {
             label,
             mechanism: Mechanism::SemanticApi,
-            needs: Policy::Headless,
+            needs,
             key: key.unwrap_or(u32::MAX),
             argument: serde_json::to_string(self).unwrap_or_default(),
         }
