@@ -1,5 +1,7 @@
 //! The atoms that reads need, interned in one flight.
 
+#![allow(missing_docs, reason = "the macro makes items that can't carry a text")]
+
 x11rb::atom_manager! {
     /// Atoms of EWMH, ICCCM and GTK.
     pub Atoms: AtomsCookie {
