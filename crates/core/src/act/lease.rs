@@ -3,12 +3,20 @@
 
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::path::Path;
+use crate::state::private;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How often a taken lease is asked for again.
 const POLL: Duration = Duration::from_millis(10);
+
+/// The lock file of a desktop: its name carries the desktop's id.
+pub fn path(desktop: &str) -> Result<PathBuf, Error> {
+    let plain: String = desktop.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(64).collect();
+    // Ids that differ only in what was left out stay apart.
+    Ok(private::runtime_dir()?.join(format!("lease-{plain}-{:016x}.lock", crate::refs::entry::digest(desktop))))
+}
 
 /// The lease, while it is held.
 pub struct Lease {
@@ -19,11 +27,7 @@ pub struct Lease {
 impl Lease {
     /// Takes the lease by the deadline; a single shot asks once.
     pub fn take(path: &Path, deadline: Deadline, single_shot: bool, contention: &mut u64) -> Result<Self, Error> {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(|e| {
-            Error::before(Code::Internal, "the interaction lease's lock file can't be opened")
-                .kind("lease_unavailable")
-                .platform(e.to_string())
-        })?;
+        let file = private::lock_file(path)?;
         let mut first = true;
         loop {
             match file.try_lock() {

@@ -6,6 +6,7 @@
 //! [`ready::Ready`] can only be made under the lease by a second resolution: the type is the proof.
 
 pub mod actionability;
+mod entrance;
 pub mod lease;
 pub mod ready;
 pub mod report;
@@ -13,6 +14,8 @@ pub mod rungs;
 #[cfg(test)]
 mod tests;
 pub mod verify;
+
+pub use entrance::command;
 
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};

@@ -17,10 +17,10 @@ pub fn run(command: &Command, context: &Context) -> Answer {
         return crate::act::command(context, action);
     }
     match command {
-        Command::Snapshot(args) => observe::snapshot(context, args),
-        Command::Find(args) => observe::find(context, args),
-        Command::Get(args) => observe::get(context, args),
-        Command::Is(args) => observe::is(context, args),
+        Command::Snapshot(args) => observe::snapshot::snapshot(context, args),
+        Command::Find(args) => observe::find::find(context, args),
+        Command::Get(args) => observe::property::get(context, args),
+        Command::Is(args) => observe::property::is(context, args),
         Command::ListSurfaces(args) => observe::list::surfaces(context, args),
         Command::Launch(args) => apps::launch::launch(context, args),
         Command::CloseApp(args) => apps::close::close(context, args),

@@ -284,7 +284,178 @@ fn unknown(message: &str, cause: &Cause) -> Error {
 /// The error for a silent application (decisions D4).
 pub fn unresponsive(map: &RefMap) -> Error {
     Error::before(Code::AppUnresponsive, "the application did not answer")
-        .kind("app_silent")
+        .kind("application_silent")
         .detail("pid", map.process.pid)
         .suggest("Wait and retry; 'list-apps' shows whether it answers again.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::{Presence, ProcessKey};
+    use crate::refs::entry::{FORMAT, LinkRow, RowProof, Source, Witness};
+    use crate::tree::fixture::node;
+    use crate::tree::raw::{Grade, Link};
+    use crate::vocab::native_id::{NativeId, NativeIdKind};
+    use crate::vocab::role::Role;
+    use crate::vocab::surface::Surface;
+    use std::collections::BTreeMap;
+
+    /// app, window, row, cell with a button, neighbour's cell.
+    fn map(proof: Proof) -> RefMap {
+        let row = |p: Option<u32>, h: &str, i| LinkRow { parent: p, link: Link { handle: Handle::new(h), index: i } };
+        let entry = Entry {
+            link: 2,
+            role: Role::Button,
+            name: Some("Delete".into()),
+            description: None,
+            native_id: Some(NativeId { kind: NativeIdKind::AxIdentifier, value: "del".into() }),
+            label_sources: vec![],
+            states: Default::default(),
+            capabilities: Default::default(),
+            secure: false,
+            grade: Grade::Slot,
+            proof,
+            root_ref: None,
+        };
+        RefMap {
+            format: FORMAT,
+            snapshot_id: "sabc".into(),
+            desktop: "d".into(),
+            process: ProcessKey { pid: 7, instance: "g".into() },
+            source: Source {
+                app: "a".into(),
+                window_id: "w".into(),
+                window_title: "t".into(),
+                surface: Surface::Window,
+            },
+            next: 2,
+            links: vec![row(None, "app", 0), row(Some(0), "win", 1), row(Some(1), "btn", 0), row(Some(1), "lbl", 1)],
+            entries: BTreeMap::from([(1, entry)]),
+        }
+    }
+
+    fn witnessed() -> Proof {
+        Proof::Witnessed {
+            witnesses: vec![Witness {
+                link: 3,
+                source: crate::platform::TextSource::OwnText,
+                digest: digest("Alice  Smith"),
+            }],
+            row: None,
+        }
+    }
+
+    fn good() -> Probe {
+        let facts = node(Role::Button).name("Delete").id("del").build().nodes.remove(0).facts;
+        Probe {
+            process: ProcessLife::Alive,
+            element: Presence::Live(Box::new(facts)),
+            edges: vec![Evidence::Known(true); 4],
+            witnesses: vec![Evidence::Known("Alice Smith".into())],
+            cells: vec![],
+            silent: false,
+        }
+    }
+
+    fn judge(probe: Probe, purpose: Purpose) -> Result<Resolved, Error> {
+        let map = map(witnessed());
+        assert!(map.sound());
+        let entry = &map.entries[&1];
+        Question::new(&map, entry).unwrap().judge(&map, entry, probe, purpose)
+    }
+
+    fn refusal(change: impl FnOnce(&mut Probe)) -> (Code, String) {
+        let mut probe = good();
+        change(&mut probe);
+        let e = judge(probe, Purpose::Write).unwrap_err();
+        assert_eq!(e.delivery(), crate::error::Delivery::NotDelivered);
+        (e.code(), e.kind_name().unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn all_evidence_together_resolves() {
+        let resolved = judge(good(), Purpose::Write).unwrap();
+        assert_eq!(resolved.told, Told::Witnessed);
+        assert_eq!(resolved.renamed, None);
+    }
+
+    #[test]
+    fn each_contradiction_has_its_refusal() {
+        let stale = |kind: &str| (Code::StaleRef, kind.to_owned());
+        assert_eq!(refusal(|p| p.process = ProcessLife::Gone), stale("saved_ref_absent"));
+        assert_eq!(refusal(|p| p.process = ProcessLife::OtherGeneration), stale("saved_ref_absent"));
+        assert_eq!(refusal(|p| p.element = Presence::Dead("x".into())), stale("saved_ref_absent"));
+        assert_eq!(refusal(|p| p.edges[2] = Evidence::Known(false)), stale("retained_object_stale"));
+        assert_eq!(refusal(|p| p.edges[1] = Evidence::Unknown(Cause::Gone)), stale("retained_object_stale"));
+        assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Known("Bob".into())), stale("context_changed"));
+        assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Absent), stale("context_changed"));
+        let other = |f: fn(&mut Facts)| {
+            refusal(move |p| {
+                if let Presence::Live(facts) = &mut p.element {
+                    f(facts);
+                }
+            })
+        };
+        assert_eq!(other(|f| f.role = Evidence::Known(Role::Link)), stale("retained_object_stale"));
+        assert_eq!(other(|f| f.native_id = Evidence::Absent), stale("retained_object_stale"));
+        assert_eq!(other(|f| f.names.native_title = Evidence::Known("Remove".into())), stale("label_changed"));
+    }
+
+    #[test]
+    fn what_could_not_be_read_never_resolves_and_never_contradicts() {
+        let open = (Code::Timeout, "resolution_identity_unknown".to_owned());
+        assert_eq!(refusal(|p| p.process = ProcessLife::Unknown(Cause::Late)), open);
+        assert_eq!(refusal(|p| p.element = Presence::Unknown(Cause::Late)), open);
+        assert_eq!(refusal(|p| p.edges[0] = Evidence::Unknown(Cause::Late)), open);
+        assert_eq!(refusal(|p| p.edges.clear()), open);
+        assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Unknown(Cause::Late)), open);
+        assert_eq!(refusal(|p| p.witnesses.clear()), open);
+        let silent = refusal(|p| {
+            p.element = Presence::Unknown(Cause::Late);
+            p.silent = true;
+        });
+        assert_eq!(silent.0, Code::AppUnresponsive);
+        // A contradiction beside something unread is still a contradiction.
+        let both = refusal(|p| {
+            p.edges[0] = Evidence::Unknown(Cause::Late);
+            p.witnesses[0] = Evidence::Known("Bob".into());
+        });
+        assert_eq!(both.1, "context_changed");
+    }
+
+    #[test]
+    fn a_read_meets_a_renamed_element_and_says_so() {
+        let mut probe = good();
+        if let Presence::Live(f) = &mut probe.element {
+            f.names.native_title = Evidence::Known("Pause".into());
+        }
+        let resolved = judge(probe, Purpose::Read).unwrap();
+        assert_eq!(resolved.renamed, Some((Some("Delete".into()), Some("Pause".into()))));
+    }
+
+    #[test]
+    fn a_cell_must_keep_its_column_and_its_row() {
+        let row = Some(RowProof { cell: 2, column: 3, others: vec![3] });
+        let Proof::Witnessed { witnesses, .. } = witnessed() else { unreachable!() };
+        let map = map(Proof::Witnessed { witnesses, row });
+        let entry = &map.entries[&1];
+        let question = Question::new(&map, entry).unwrap();
+        let with = |cells: [(i64, i64); 2]| {
+            let probe = Probe { cells: cells.map(Evidence::Known).to_vec(), ..good() };
+            question.judge(&map, entry, probe, Purpose::Write).map_err(|e| e.kind_name().unwrap_or("").to_owned())
+        };
+        assert!(with([(9, 3), (9, 0)]).is_ok(), "the whole row may move");
+        assert_eq!(with([(9, 3), (8, 0)]).unwrap_err(), "context_changed");
+        assert_eq!(with([(9, 4), (9, 0)]).unwrap_err(), "context_changed");
+    }
+
+    #[test]
+    fn unproven_entries_are_refused_before_anything_is_read() {
+        for proof in [Proof::NotUnique, Proof::Unread] {
+            let map = map(proof);
+            let e = admissible(&map.entries[&1]).unwrap_err();
+            assert_eq!((e.code(), e.kind_name()), (Code::AmbiguousTarget, Some("identity_not_unique")));
+        }
+    }
 }

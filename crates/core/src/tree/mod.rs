@@ -1,6 +1,14 @@
-//! Trees of elements: what was read (`raw`), what it is called (`name`), and how it is shown (`present`, `json`, `text`).
+//! Trees of elements: what was read (`raw`), what it is called (`name`), what of it is shown (`present`, `budget`) and
+//! how (`json`, `text`).
 
+pub mod budget;
 #[cfg(any(test, feature = "testing"))]
 pub mod fixture;
+pub mod json;
 pub mod name;
+pub mod present;
 pub mod raw;
+pub mod text;
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,8 @@
 //! `wait`: looks again until something is true. Exactly one mode; a timeout says what was waited for.
 
+mod element;
+mod text;
+
 use crate::command::Context;
 use crate::command::wait::{Mode, Wait};
 use crate::deadline::Deadline;
@@ -34,8 +37,10 @@ pub fn run(context: &Context, args: &Wait) -> Answer {
         }
         Mode::Menu => menu(context, args, "menu", true),
         Mode::MenuClosed => menu(context, args, "menu-closed", false),
-        Mode::Element { .. } => Err(Error::before(Code::Internal, "wait --element is not wired yet")),
-        Mode::Text { .. } => Err(Error::before(Code::Internal, "wait --text is not wired yet")),
+        Mode::Element { element, predicate, value, action } => {
+            element::wait(context, timeout, element, predicate, value, action)
+        }
+        Mode::Text { text, count } => text::wait(context, args, text, count),
         Mode::Notification | Mode::Event(_) => Err(crate::command::not_available("this wait")),
     }
 }
@@ -46,6 +51,18 @@ pub fn until(
     timeout_ms: u64,
     predicate: &str,
     details: &[(&str, Value)],
+    look: impl FnMut(Deadline) -> Result<Option<Value>>,
+) -> Answer {
+    let describe = |error: Error| details.iter().fold(error, |e, (key, value)| e.detail(key, value.clone()));
+    until_described(timeout_ms, predicate, describe, passes, look)
+}
+
+/// The same, with the caller's own view of what the timeout says and of which refusals may pass.
+pub(crate) fn until_described(
+    timeout_ms: u64,
+    predicate: &str,
+    describe: impl Fn(Error) -> Error,
+    may_pass: impl Fn(&Error) -> bool,
     mut look: impl FnMut(Deadline) -> Result<Option<Value>>,
 ) -> Answer {
     let begun = Instant::now();
@@ -59,13 +76,13 @@ pub fn until(
                 return Ok(answer);
             }
             Ok(None) => None,
-            Err(e) if passes(&e) => Some(e),
+            Err(e) if may_pass(&e) => Some(e),
             Err(e) => return Err(e),
         };
         if deadline.left() <= POLL {
             return Err(match last {
                 Some(e) if e.code() == Code::AppUnresponsive => e,
-                last => timed_out(timeout_ms, predicate, details, last.as_ref()),
+                last => describe(timed_out(timeout_ms, predicate, last.as_ref())),
             });
         }
         std::thread::sleep(POLL);
@@ -78,18 +95,15 @@ fn passes(error: &Error) -> bool {
         || error.kind_name() == Some("window_without_accessibility_element")
 }
 
-fn timed_out(timeout_ms: u64, predicate: &str, details: &[(&str, Value)], last: Option<&Error>) -> Error {
-    let mut error = Error::before(Code::Timeout, format!("not true within {timeout_ms} ms: {predicate}"))
+fn timed_out(timeout_ms: u64, predicate: &str, last: Option<&Error>) -> Error {
+    let error = Error::before(Code::Timeout, format!("not true within {timeout_ms} ms: {predicate}"))
         .kind("wait_timeout")
         .detail("predicate", predicate)
         .detail("timeout_ms", timeout_ms);
-    for (key, value) in details {
-        error = error.detail(key, value.clone());
+    match last {
+        Some(last) => error.detail("last_error", last.to_json()),
+        None => error,
     }
-    if let Some(last) = last {
-        error = error.detail("last_error", last.to_json());
-    }
-    error
 }
 
 /// The window whose title is, or else contains, the text.

@@ -1,0 +1,91 @@
+//! A presented tree as the contract's JSON (spec 2 §1, spec 3 "Omission rules"). One field is ours: `unread` lists what is
+//! missing because it could not be read, so that a failed read is never taken for "has none".
+
+use super::name::{description_of, name_of, shown_role, value_of};
+use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
+use super::raw::{Facts, RawTree};
+use serde_json::{Map, Value, json};
+
+/// A ref as printed: qualified by its snapshot (spec 2 "Common pieces").
+pub fn qualified(snapshot_id: &str, number: u32) -> String {
+    format!("@{snapshot_id}:e{number}")
+}
+
+/// The hint of an element, where it has one.
+pub(super) fn hint_text(shown: &Shown) -> Option<String> {
+    shown.hint.map(|(i, n)| format!("column {i} of {n}"))
+}
+
+/// For each shown element the number of its ref, where it has one. `refs` may lack elements whose entry was refused.
+pub(super) fn numbers(presented: &Presented, refs: &[(u32, u32)]) -> Vec<Option<u32>> {
+    let by_raw: std::collections::HashMap<u32, u32> = refs.iter().map(|(number, raw)| (*raw, *number)).collect();
+    presented.nodes.iter().map(|n| by_raw.get(&n.raw).copied()).collect()
+}
+
+/// Bounds as printed; none where the source gave no finite numbers.
+pub fn bounds_json(facts: &Facts) -> Option<Value> {
+    let r = facts.bounds.known()?;
+    [r.x, r.y, r.width, r.height].iter().all(|v| v.is_finite()).then(|| json!(r))
+}
+
+/// The `tree` of a snapshot's answer. Refs are pairs of number and index in the raw tree, as from
+/// [`super::present::allocate_refs`]. Null for an empty tree.
+pub fn to_json(tree: &RawTree, presented: &Presented, refs: &[(u32, u32)], snapshot_id: &str) -> Value {
+    let numbers = numbers(presented, refs);
+    let mut done: Vec<Option<Value>> = vec![None; presented.nodes.len()];
+    // Children stand after their parents: from the end, each finds its children finished.
+    for at in (0..presented.nodes.len()).rev() {
+        let shown = &presented.nodes[at];
+        let mut out = Map::new();
+        if let Some(number) = numbers[at] {
+            out.insert("ref_id".into(), qualified(snapshot_id, number).into());
+        }
+        element(&mut out, &tree.node(shown.raw).facts, shown, presented.bounds);
+        let children: Vec<Value> = shown.children.iter().filter_map(|c| done[*c as usize].take()).collect();
+        if !children.is_empty() {
+            out.insert("children".into(), Value::Array(children));
+        }
+        done[at] = Some(Value::Object(out));
+    }
+    done.first_mut().and_then(Option::take).unwrap_or(Value::Null)
+}
+
+/// All fields but the ref and the children.
+fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: bool) {
+    out.insert("role".into(), shown_role(facts).token().into());
+    if let Some(name) = name_of(facts).into_known() {
+        out.insert("name".into(), name.text.into());
+    }
+    if let Some(value) = value_of(facts).into_known() {
+        out.insert("value".into(), value.into());
+    }
+    if let Some(description) = description_of(facts).into_known() {
+        out.insert("description".into(), description.into());
+    }
+    if let Some(id) = native_id_of(facts).into_known() {
+        out.insert("native_id".into(), json!(id));
+    }
+    if let Some(hint) = hint_text(shown) {
+        out.insert("hint".into(), hint.into());
+    }
+    if let Some(states) = states_of(facts).into_known().filter(|s| !s.is_empty()) {
+        out.insert("states".into(), json!(states));
+    }
+    let unread = unread(facts);
+    if !unread.is_empty() {
+        out.insert("unread".into(), json!(unread));
+    }
+    let actions = capabilities_of(facts);
+    if !actions.is_empty() && shown.earns != Earns::Anchor {
+        out.insert("available_actions".into(), json!(actions));
+    }
+    if let Some(b) = bounds.then(|| bounds_json(facts)).flatten() {
+        out.insert("bounds".into(), b);
+    }
+    if let Some(count) = shown.children_count {
+        out.insert("children_count".into(), count.into());
+    }
+    if shown.subtree_truncated {
+        out.insert("subtree_truncated".into(), true.into());
+    }
+}
