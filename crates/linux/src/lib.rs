@@ -1,1 +1,5 @@
-//! agent-desktop
+//! The Linux adapter of agent-desktop.
+
+pub mod desktop;
+pub mod process;
+pub mod x11;

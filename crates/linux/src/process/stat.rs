@@ -1,0 +1,99 @@
+//! `/proc/PID/stat`, read into the few facts that are needed.
+
+use std::io;
+
+/// What `/proc/PID/stat` says about a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Process id.
+    pub pid: i32,
+    /// `comm`: at most 15 bytes, chosen by the process itself.
+    pub comm: String,
+    /// State letter: `R`, `S`, `D`, `T` (stopped), `t` (traced), `Z` (zombie), `X` (dead), …
+    pub state: char,
+    /// Parent's process id; 0 for the first process of a pid namespace.
+    pub parent: i32,
+    /// Start time in clock ticks since boot (field 22).
+    pub start_ticks: u64,
+}
+
+impl Stat {
+    /// Stopped by a signal or a tracer: it will not answer anybody until it is continued.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.state, 'T' | 't')
+    }
+
+    /// Ended, although its parent has not collected it yet.
+    pub fn is_dead(&self) -> bool {
+        matches!(self.state, 'Z' | 'X' | 'x')
+    }
+}
+
+/// Parses the one line of `/proc/PID/stat`.
+///
+/// `comm` may hold spaces and parentheses, so it ends at the *last* `)` of the line. `None` when the line is not of that form.
+pub fn parse(line: &str) -> Option<Stat> {
+    let open = line.find('(')?;
+    let close = line.rfind(')')?;
+    let pid = line.get(..open)?.trim().parse().ok()?;
+    let comm = line.get(open + 1..close)?.to_owned();
+    let mut rest = line.get(close + 1..)?.split_ascii_whitespace();
+    let state = rest.next()?.chars().next()?;
+    let parent = rest.next()?.parse().ok()?;
+    // `rest` started at field 3 and has given two: field 22 is the 18th of what is left.
+    let start_ticks = rest.nth(17)?.parse().ok()?;
+    Some(Stat { pid, comm, state, parent, start_ticks })
+}
+
+/// Reads the process's `stat`. `NotFound` means that no such process is visible to us.
+pub fn read(pid: i32) -> io::Result<Stat> {
+    let bytes = match std::fs::read(format!("/proc/{pid}/stat")) {
+        // A process that ends between open and read answers ESRCH.
+        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        other => other?,
+    };
+    parse(&String::from_utf8_lossy(&bytes))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unexpected form of /proc/PID/stat"))
+}
+
+/// Whether the process is stopped (SIGSTOP, a debugger). `None` when it can't be read.
+pub fn is_stopped(pid: i32) -> Option<bool> {
+    read(pid).ok().map(|s| s.is_stopped())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAIL: &str = "S 7 1234 1234 0 -1 4194560 100 0 0 0 5 6 0 0 20 0 1 0 987654 1000 200 18446744073709551615";
+
+    #[test]
+    fn reads_the_fields() {
+        let s = parse(&format!("4711 (bash) {TAIL}")).unwrap();
+        assert_eq!((s.pid, s.comm.as_str(), s.state, s.parent, s.start_ticks), (4711, "bash", 'S', 7, 987654));
+        assert!(!s.is_stopped() && !s.is_dead());
+    }
+
+    #[test]
+    fn a_name_may_hold_parentheses_and_spaces() {
+        let s = parse(&format!("4711 (a) Z 1 (b c)) {TAIL}")).unwrap();
+        assert_eq!((s.comm.as_str(), s.state, s.start_ticks), ("a) Z 1 (b c)", 'S', 987654));
+    }
+
+    #[test]
+    fn short_or_foreign_lines_are_refused() {
+        for bad in ["", "1", "1 (x", "1 (x)", "1 (x) S", "1 (x) S 2 3", "x (x) S 1 2 3", ")(", "4 )x( S"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn reads_ourselves() {
+        let me = read(std::process::id() as i32).unwrap();
+        assert_eq!(me.pid, std::process::id() as i32);
+        assert!(me.start_ticks > 0 && !me.is_dead());
+        assert_eq!(read(i32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,14 @@
+//! The X11 side of a desktop: connection, windows, displays. Reading only.
+
+pub mod atoms;
+pub mod connection;
+pub mod displays;
+pub mod error;
+pub mod property;
+pub mod windows;
+pub mod xauth;
+
+pub use connection::{Connection, connect};
+pub use displays::{Display, displays};
+pub use error::X11Error;
+pub use windows::{Extents, Rect, WindowType, X11Window, active_window, windows};
