@@ -69,7 +69,9 @@ pub fn desktop(context: &Context, args: &Desktop) -> Answer {
         DesktopOperation::Start => desktops.start(args.screen()?),
         DesktopOperation::List => desktops.list(),
         DesktopOperation::Stop => desktops.stop(args.args.first().map_or("", String::as_str)),
-        DesktopOperation::Run => Err(Error::invalid("desktop run passes its command's output through: it works on the command line only")
-            .suggest("Use desktop start, then --desktop ID.")),
+        DesktopOperation::Run => {
+            Err(Error::invalid("desktop run passes its command's output through: it works on the command line only")
+                .suggest("Use desktop start, then --desktop ID."))
+        }
     }
 }

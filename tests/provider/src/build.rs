@@ -116,7 +116,7 @@ fn add_generated(
 }
 
 /// State bits of a list of names.
-pub fn state_set<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<u64, String> {
+fn state_set<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<u64, String> {
     names.into_iter().try_fold(0, |set, name| {
         names::state_bit(name)
             .map(|bit| set | 1 << bit)
@@ -129,20 +129,18 @@ fn node(spec: &NodeSpec, number: Option<u32>) -> Result<Node, String> {
         Some(number) if text.contains("{i}") => text.replace("{i}", &number.to_string()),
         _ => text.to_owned(),
     };
-    let default_states = if spec.insensitive {
-        &["showing", "visible"][..]
+    let default_states: &[&str] = if spec.insensitive {
+        &["showing", "visible"]
     } else {
-        &["enabled", "sensitive", "showing", "visible"][..]
+        &["enabled", "sensitive", "showing", "visible"]
     };
-    let default_states: Vec<String> = default_states.iter().map(|s| (*s).to_owned()).collect();
-    let states = state_set(
-        spec.states
-            .as_ref()
-            .unwrap_or(&default_states)
-            .iter()
-            .chain(&spec.also),
-    )
-    .map_err(|e| format!("node {:?}: {e}", spec.id))?;
+    let own_states = match &spec.states {
+        Some(states) => state_set(states.iter().map(String::as_str)),
+        None => state_set(default_states.iter().copied()),
+    };
+    let states = own_states
+        .and_then(|set| Ok(set | state_set(spec.also.iter().map(String::as_str))?))
+        .map_err(|e| format!("node {:?}: {e}", spec.id))?;
     for name in spec.relations.keys() {
         names::relation_number(name)
             .ok_or_else(|| format!("node {:?}: unknown relation {name:?}", spec.id))?;

@@ -147,6 +147,7 @@ fn is_one_struct(signature: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

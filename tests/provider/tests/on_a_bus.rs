@@ -1,8 +1,10 @@
 //! The provider on a private accessibility bus, seen by an independent client.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod common;
 
-use common::{Bus, Client, Provider, ROOT};
+use common::{Bus, Client, Monitor, Provider, ROOT};
 use serde_json::{Value, json};
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
@@ -472,6 +474,36 @@ fn caches_tell_the_truth_or_not() {
             })
             .collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn changes_are_announced() {
+    let bus = Bus::start();
+    let client = Client::start(&bus);
+    let mut provider = Provider::ready_made(&bus, "simple");
+    let mut monitor = Monitor::start(&bus, &client.a11y_address);
+    let (ok, list) = (provider.path("ok"), provider.path("list"));
+    provider.must(json!({"cmd": "rename", "node": "ok", "name": "Fine"}));
+    provider.must(json!({"cmd": "toggle_state", "node": "check", "state": "checked"}));
+    provider.must(json!({"cmd": "remove", "node": "fruit-1"}));
+    provider.must(
+        json!({"cmd": "open_window", "window": {"id": "dialog", "role": "dialog", "name": "New"}}),
+    );
+    provider.must(
+        json!({"cmd": "emit", "node": "ok", "class": "Object", "name": "VisibleDataChanged"}),
+    );
+    let seen = monitor.until("VisibleDataChanged");
+    for expected in [
+        format!("path={ok}; interface=org.a11y.atspi.Event.Object; member=PropertyChange"),
+        "accessible-name".to_owned(),
+        "\"Fine\"".to_owned(),
+        "string \"checked\"\n   int32 1".to_owned(),
+        format!("path={list}; interface=org.a11y.atspi.Event.Object; member=ChildrenChanged"),
+        "string \"remove\"\n   int32 1".to_owned(),
+        "interface=org.a11y.atspi.Event.Window; member=Activate".to_owned(),
+    ] {
+        assert!(seen.contains(&expected), "{expected} is missing in {seen}");
+    }
 }
 
 #[test]

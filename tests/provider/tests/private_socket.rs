@@ -1,5 +1,7 @@
 //! What only the private socket can carry: bytes that no message bus lets through.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod common;
 
 use common::{Bus, Client, Provider};

@@ -13,7 +13,8 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// The lock file of a desktop: its name carries the desktop's id.
 pub fn path(desktop: &str) -> Result<PathBuf, Error> {
-    let plain: String = desktop.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(64).collect();
+    let plain: String =
+        desktop.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(64).collect();
     // Ids that differ only in what was left out stay apart.
     Ok(private::runtime_dir()?.join(format!("lease-{plain}-{:016x}.lock", crate::refs::entry::digest(desktop))))
 }

@@ -78,11 +78,6 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
     }
 }
 
-/// One ref command.
-pub fn command(_: &crate::command::Context, _: &dyn crate::command::act::RefAction) -> crate::envelope::Answer {
-    Err(Error::before(Code::Internal, "ref actions are not wired yet"))
-}
-
 /// The entry of a number, or `STALE_REF`: it was never given out, or a drill replaced it.
 pub fn entry_of(map: &RefMap, number: u32) -> Result<&Entry, Error> {
     map.entries.get(&number).ok_or_else(|| {

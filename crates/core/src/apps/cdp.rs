@@ -65,7 +65,9 @@ pub fn probe(port: u16, process: &ProcessKey, budget: Duration) -> Result<Value>
     .detail("elapsed_ms", begun.elapsed().as_millis() as u64)
     .detail("probe_budget_ms", budget.as_millis() as u64)
     .detail("process_instance", process.instance.as_str())
-    .suggest("Only Chromium and Electron have one. Some refuse it for the default profile: give --arg --user-data-dir=DIR.");
+    .suggest(
+        "Only Chromium and Electron have one. Some refuse it for the default profile: give --arg --user-data-dir=DIR.",
+    );
     Err(if other { error.detail("responder_without_devtools_body", true) } else { error })
 }
 

@@ -41,7 +41,8 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     };
     let launched = platform.launch(&request, deadline)?;
     let probe_budget = cdp_port.map(|_| cdp::budget(deadline.left()));
-    let window_deadline = Deadline::after(WINDOW_WAIT.min(deadline.left().saturating_sub(probe_budget.unwrap_or_default())));
+    let window_deadline =
+        Deadline::after(WINDOW_WAIT.min(deadline.left().saturating_sub(probe_budget.unwrap_or_default())));
     let (process, app, window) = appear(platform, &launched, &names, window_deadline)?;
     let mut out = answer(args, &process, app.as_ref(), window.as_ref());
     if let Some(renderer) = launched.renderer {
@@ -93,11 +94,14 @@ fn attach(platform: &dyn Platform, args: &Launch, running: &[App], deadline: Dea
     let app = &running[0];
     if running.iter().any(|other| other.process != app.process) {
         let candidates: Vec<Value> = running.iter().map(app_summary).collect();
-        return Err(Error::before(Code::AmbiguousTarget, format!("several running applications are {}", echo(&args.app)))
-            .kind("several_candidates")
-            .detail("candidate_count", candidates.len())
-            .detail("candidates", candidates)
-            .suggest("Use --window-id with an id from list-windows instead."));
+        return Err(Error::before(
+            Code::AmbiguousTarget,
+            format!("several running applications are {}", echo(&args.app)),
+        )
+        .kind("several_candidates")
+        .detail("candidate_count", candidates.len())
+        .detail("candidates", candidates)
+        .suggest("Use --window-id with an id from list-windows instead."));
     }
     let windows = platform.windows(running, deadline)?;
     let mut out = answer(args, &app.process, Some(app), first_window(&windows));
@@ -146,7 +150,10 @@ fn appear(
                 .or_else(|| ours.first())
                 .cloned();
             seen = (app, window);
-        } else if platform.process_life(&launched.process) == ProcessLife::Gone && own.len() <= 1 && !names.iter().any(|name| platform.starting(name)) {
+        } else if platform.process_life(&launched.process) == ProcessLife::Gone
+            && own.len() <= 1
+            && !names.iter().any(|name| platform.starting(name))
+        {
             return Err(Error::new(
                 Code::AppUnresponsive,
                 Delivery::DeliveredUnverified,

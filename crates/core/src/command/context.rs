@@ -151,8 +151,8 @@ fn token(env: &Env, flag: Option<&str>, flag_name: &str, variable: &str) -> Resu
             (variable, text.into_string().map_err(|_| Error::invalid(format!("{variable} is not valid UTF-8")))?)
         }
     };
-    let sound = (1..=64).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let sound =
+        (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if sound {
         return Ok(Some(text));
     }
@@ -224,7 +224,10 @@ mod tests {
 
     #[test]
     fn the_state_root_is_absolute_and_ours() {
-        assert_eq!(context(Globals::default(), &[("HOME", "/h")]).unwrap().state_root(), Path::new("/h/.agent-desktop"));
+        assert_eq!(
+            context(Globals::default(), &[("HOME", "/h")]).unwrap().state_root(),
+            Path::new("/h/.agent-desktop")
+        );
         assert_eq!(
             context(Globals::default(), &[("AGENT_DESKTOP_HOME", "/no/x")]).unwrap().state_root(),
             Path::new("/no/x")

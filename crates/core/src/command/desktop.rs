@@ -62,7 +62,11 @@ impl Desktop {
         }
         match self.operation {
             DesktopOperation::Run => not_blank("CMD", self.args.first()).and_then(|()| {
-                if self.args.is_empty() { Err(Error::invalid("desktop run needs a command after '--'")) } else { Ok(()) }
+                if self.args.is_empty() {
+                    Err(Error::invalid("desktop run needs a command after '--'"))
+                } else {
+                    Ok(())
+                }
             }),
             DesktopOperation::Stop if self.args.len() != 1 => {
                 Err(Error::invalid("desktop stop needs one ID").suggest("'agent-desktop desktop list' shows ids."))

@@ -37,9 +37,7 @@ pub fn surface(text: Option<&String>) -> Result<Surface> {
 /// A time limit within a day.
 pub fn timeout(given: Option<u64>, default: u64) -> Result<u64> {
     match given {
-        Some(ms) if ms > MAX_TIMEOUT_MS => {
-            Err(Error::invalid(format!("a time limit is at most {MAX_TIMEOUT_MS} ms")))
-        }
+        Some(ms) if ms > MAX_TIMEOUT_MS => Err(Error::invalid(format!("a time limit is at most {MAX_TIMEOUT_MS} ms"))),
         given => Ok(given.unwrap_or(default)),
     }
 }

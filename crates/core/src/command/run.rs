@@ -53,7 +53,9 @@ fn admit(command: &Command, context: &Context) -> Result<()> {
         return Err(Error::invalid("--root and --wait-for exclude each other"));
     }
     if stdin_unread(command) {
-        return Err(Error::invalid("--stdin works on the command line only").suggest("Put the text into the arguments."));
+        return Err(
+            Error::invalid("--stdin works on the command line only").suggest("Put the text into the arguments.")
+        );
     }
     if spec.headed && context.policy() < Policy::Headed {
         return Err(needs_headed(spec.name));
@@ -87,7 +89,8 @@ fn check_permission(command: &Command, context: &Context) -> Result<()> {
     if accessibility["state"] != "denied" {
         return Ok(());
     }
-    let suggestion = accessibility["suggestion"].as_str().unwrap_or("Run 'agent-desktop permissions' for how to grant it.");
+    let suggestion =
+        accessibility["suggestion"].as_str().unwrap_or("Run 'agent-desktop permissions' for how to grant it.");
     Err(Error::before(Code::PermDenied, "the accessibility permission is denied").suggest(suggestion))
 }
 

@@ -60,8 +60,7 @@ impl Session {
         if self.id.is_some() && self.operation != SessionOperation::End {
             return Err(Error::invalid("ID belongs to session end"));
         }
-        let for_start =
-            self.name.is_some() || self.no_trace || self.screenshots || self.cursor || self.multi_agent;
+        let for_start = self.name.is_some() || self.no_trace || self.screenshots || self.cursor || self.multi_agent;
         if for_start && self.operation != SessionOperation::Start {
             return Err(Error::invalid(
                 "--name, --no-trace, --screenshots, --cursor and --multi-agent belong to session start",
@@ -176,9 +175,8 @@ impl CursorOverlay {
             return Err(Error::invalid("--size must be 0.5 to 4"));
         }
         for (flag, colour) in [("--fill", &self.fill), ("--rim", &self.rim), ("--accent", &self.accent)] {
-            let sound = |c: &str| {
-                c.strip_prefix('#').is_some_and(|h| h.len() == 6 && h.bytes().all(|b| b.is_ascii_hexdigit()))
-            };
+            let sound =
+                |c: &str| c.strip_prefix('#').is_some_and(|h| h.len() == 6 && h.bytes().all(|b| b.is_ascii_hexdigit()));
             if colour.as_ref().is_some_and(|c| !sound(c)) {
                 return Err(Error::invalid(format!("{flag} must be a colour like #4299FF")));
             }

@@ -187,12 +187,9 @@ impl Wait {
     pub fn validate(&self) -> Result<()> {
         let mode = self.mode()?;
         let is_element = matches!(mode, Mode::Element { .. });
-        for (flag, value) in [
-            ("--window", &self.window),
-            ("--text", &self.text),
-            ("--app", &self.app),
-            ("--window-id", &self.window_id),
-        ] {
+        for (flag, value) in
+            [("--window", &self.window), ("--text", &self.text), ("--app", &self.app), ("--window-id", &self.window_id)]
+        {
             not_blank(flag, value.as_ref())?;
         }
         if !is_element && (self.predicate.is_some() || self.value.is_some() || self.action.is_some()) {

@@ -55,8 +55,7 @@ impl Launch {
     pub fn env_pairs(&self) -> Result<Vec<(String, String)>> {
         let mut out: Vec<(String, String)> = Vec::new();
         for entry in &self.env {
-            let (key, value) =
-                entry.split_once('=').ok_or_else(|| Error::invalid("--env must be KEY=VALUE"))?;
+            let (key, value) = entry.split_once('=').ok_or_else(|| Error::invalid("--env must be KEY=VALUE"))?;
             let mut bytes = key.bytes();
             let sound = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
                 && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');

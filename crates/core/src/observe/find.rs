@@ -80,12 +80,7 @@ fn selection(args: &Find) -> Selection {
     }
 }
 
-fn read(
-    context: &Context,
-    platform: &dyn Platform,
-    args: &Find,
-    deadline: Deadline,
-) -> Result<(Root, RawTree), Error> {
+fn read(context: &Context, platform: &dyn Platform, args: &Find, deadline: Deadline) -> Result<(Root, RawTree), Error> {
     let root = match &args.root {
         None => locate::root(platform, args.scope(), args.surface()?, deadline)?,
         Some(text) => {
@@ -106,16 +101,19 @@ fn read(
 
 /// Something that was not read could change the answer: it is given as an error, never as "no match".
 fn incomplete(tree: &RawTree, found: &Found) -> Error {
-    let mut error = Error::before(Code::Timeout, "the search is not complete: something unread may match or hide a match")
-        .kind("locator_incomplete")
-        .detail("observed_matches", found.matches.len())
-        .detail(
-            "query_stats",
-            json!({"searched": found.searched, "undecided": found.undecided, "cuts": found.cuts,
+    let mut error =
+        Error::before(Code::Timeout, "the search is not complete: something unread may match or hide a match")
+            .kind("locator_incomplete")
+            .detail("observed_matches", found.matches.len())
+            .detail(
+                "query_stats",
+                json!({"searched": found.searched, "undecided": found.undecided, "cuts": found.cuts,
                    "virtual_containers": found.virtual_containers}),
-        )
-        .detail("roles_present", json!(found.roles_present))
-        .suggest("Retry with a longer --timeout-ms, search below a --root, or take --first where one match is enough.");
+            )
+            .detail("roles_present", json!(found.roles_present))
+            .suggest(
+                "Retry with a longer --timeout-ms, search below a --root, or take --first where one match is enough.",
+            );
     if let Some(kind) = tree.kind {
         error = error.detail("cause", kind);
     }
@@ -156,8 +154,7 @@ pub fn save(context: &Context, root: Root, tree: &RawTree, matches: &[u32]) -> R
     };
     let unproven = Capture::fresh(&mut map, tree).save(tree, &numbered, None);
     saved::store(context)?.save(id.as_str(), &map)?;
-    let numbers =
-        numbered.into_iter().filter(|(n, _)| map.entries.contains_key(n)).map(|(n, raw)| (raw, n)).collect();
+    let numbers = numbered.into_iter().filter(|(n, _)| map.entries.contains_key(n)).map(|(n, raw)| (raw, n)).collect();
     Ok(Saved { snapshot_id: id.to_string(), numbers, unproven })
 }
 
@@ -165,4 +162,3 @@ pub fn save(context: &Context, root: Root, tree: &RawTree, matches: &[u32]) -> R
 pub fn with_text(tree: &RawTree, text: &str) -> Result<Found, Error> {
     Ok(search(&Ask { text: Some(text), ..Ask::default() }.query()?, tree))
 }
-

@@ -24,12 +24,7 @@ pub struct Root {
 }
 
 /// The root of a window's tree, or of a surface of its application.
-pub fn root(
-    platform: &dyn Platform,
-    scope: Scope<'_>,
-    surface: Surface,
-    deadline: Deadline,
-) -> Result<Root, Error> {
+pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadline: Deadline) -> Result<Root, Error> {
     if !platform.supported_surfaces().contains(&surface) {
         let supported: Vec<&str> = platform.supported_surfaces().iter().map(|s| s.token()).collect();
         return Err(Error::before(Code::PlatformNotSupported, format!("the surface {surface} is not served here"))

@@ -57,9 +57,7 @@ pub fn resolve_with(
         let probe = question.ask(map, entry, bounds, platform, deadline.within_ms(ATTEMPT_MS));
         match question.judge(map, entry, probe, purpose) {
             Err(error) if crate::act::ready::worth_another_look(&error) && !deadline.passed() => {
-                std::thread::sleep(
-                    std::time::Duration::from_millis(crate::act::ready::POLL_MS).min(deadline.left()),
-                );
+                std::thread::sleep(std::time::Duration::from_millis(crate::act::ready::POLL_MS).min(deadline.left()));
             }
             other => return other,
         }

@@ -85,10 +85,13 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         top.index = own.index;
     }
     if !tree.complete() {
-        return Err(Error::before(Code::Timeout, "the subtree could not be read completely; existing refs are untouched")
-            .kind("drill_incomplete")
-            .detail("nodes_observed", tree.nodes.len())
-            .suggest("Retry with a longer --timeout-ms, or drill into a smaller part."));
+        return Err(Error::before(
+            Code::Timeout,
+            "the subtree could not be read completely; existing refs are untouched",
+        )
+        .kind("drill_incomplete")
+        .detail("nodes_observed", tree.nodes.len())
+        .suggest("Retry with a longer --timeout-ms, or drill into a smaller part."));
     }
     let presented = present(&tree, &options(args));
     let (map, numbered, unproven) = store.update(root.snapshot.as_str(), |map: &mut RefMap| {

@@ -92,7 +92,9 @@ impl Ask<'_> {
         }
         // Blank text is contained in everything: a caller whose variable was empty would get any element.
         if let Some((field, _)) = given.iter().find(|(_, t)| loose(t).is_empty() || strict(t).is_empty()) {
-            return Err(Error::invalid(format!("{field} is blank")).suggest("Leave the option out to match any element."));
+            return Err(
+                Error::invalid(format!("{field} is blank")).suggest("Leave the option out to match any element.")
+            );
         }
         let pattern = |text: Option<&str>| text.map(|t| Pattern::new(t, self.exact));
         Ok(Query {

@@ -105,9 +105,8 @@ fn name(facts: &Facts, pattern: &Pattern) -> Verdict {
 
 /// Whether an element matches. A description is compared even where it serves as the name.
 pub fn verdict(query: &Query, facts: &Facts) -> Verdict {
-    let clause = |pattern: &Option<Pattern>, check: &dyn Fn(&Pattern) -> Verdict| {
-        pattern.as_ref().map_or(Verdict::Yes, check)
-    };
+    let clause =
+        |pattern: &Option<Pattern>, check: &dyn Fn(&Pattern) -> Verdict| pattern.as_ref().map_or(Verdict::Yes, check);
     let role = match (query.role, &facts.role) {
         (None, _) => Verdict::Yes,
         (Some(wanted), Evidence::Known(role)) => Verdict::of(*role == wanted),
@@ -123,11 +122,7 @@ pub fn verdict(query: &Query, facts: &Facts) -> Verdict {
     .and(|| clause(&query.name, &|p| name(facts, p)))
     .and(|| clause(&query.value, &|p| text(value_of(facts), p)))
     .and(|| clause(&query.description, &|p| text(description(facts), p)))
-    .and(|| {
-        clause(&query.text, &|p| {
-            name(facts, p).or(|| text(value_of(facts), p)).or(|| text(description(facts), p))
-        })
-    })
+    .and(|| clause(&query.text, &|p| name(facts, p).or(|| text(value_of(facts), p)).or(|| text(description(facts), p))))
     .and(|| {
         if query.states.is_empty() {
             return Verdict::Yes;

@@ -42,7 +42,10 @@ fn dialog() -> RawTree {
     node(Role::Window)
         .name("Files")
         .child(node(Role::List).name("Rows").children(["Alice", "Bob"].map(|who| {
-            node(Role::Option).name(who).item().child(node(Role::Button).name("Delete").can(Capability::Click).bounds(1.0, 2.0, 3.0, 4.0))
+            node(Role::Option)
+                .name(who)
+                .item()
+                .child(node(Role::Button).name("Delete").can(Capability::Click).bounds(1.0, 2.0, 3.0, 4.0))
         })))
         .child(node(Role::Group).child(node(Role::TextField).label("Search").value("Straße 5").state(State::Focused)))
         .child(node(Role::StaticText).name("2  rows,\nnone deleted").bounds(5.0, 6.0, 7.0, 8.0))
@@ -212,20 +215,25 @@ fn results_as_text_cant_be_forged() {
     let tree = node(Role::Window).name("a\" @s1:e1\n").child(node(Role::Button).name("OK\n@s1:e2")).build();
     let q = query(Ask { role: Some("button"), ..Ask::default() });
     let out = to_text(&tree, &q, &search(&q, &tree), Selection::First, &number(&tree), "s8f3k2p9", RefStyle::Qualified);
-    assert_eq!(out, "snapshot s8f3k2p9 | 1 of 1 matches\nbutton \"OK\\n@s1:e2\" in \"window:a\\\" @s1:e1\" @s8f3k2p9:e1\n");
+    assert_eq!(
+        out,
+        "snapshot s8f3k2p9 | 1 of 1 matches\nbutton \"OK\\n@s1:e2\" in \"window:a\\\" @s1:e1\" @s8f3k2p9:e1\n"
+    );
 }
 
 fn any_leaf() -> impl Strategy<Value = Spec> {
-    (0..4usize, "[a-c ]{0,3}", "[a-c ]{0,3}", 0..3u8, 0..3u8, any::<bool>()).prop_map(|(role, name, value, n, s, cut)| {
-        let it = node([Role::Button, Role::Group, Role::TextField, Role::Link][role]).value(&value);
-        let it = if n == 0 { it.name_unknown() } else { it.name(&name) };
-        let it = match s {
-            0 => it.states_unknown(),
-            1 => it.state(State::Disabled),
-            _ => it,
-        };
-        if cut { it.cut(Cut::Late) } else { it }
-    })
+    (0..4usize, "[a-c ]{0,3}", "[a-c ]{0,3}", 0..3u8, 0..3u8, any::<bool>()).prop_map(
+        |(role, name, value, n, s, cut)| {
+            let it = node([Role::Button, Role::Group, Role::TextField, Role::Link][role]).value(&value);
+            let it = if n == 0 { it.name_unknown() } else { it.name(&name) };
+            let it = match s {
+                0 => it.states_unknown(),
+                1 => it.state(State::Disabled),
+                _ => it,
+            };
+            if cut { it.cut(Cut::Late) } else { it }
+        },
+    )
 }
 
 /// Every way in which what is unknown about an element could turn out.

@@ -87,9 +87,8 @@ impl RefId {
         };
         let snapshot = SnapshotId::parse(snapshot).map_err(|_| wrong("its snapshot id is malformed"))?;
         let digits = element.strip_prefix('e').ok_or_else(|| wrong("expected e and a number after ':'"))?;
-        let canonical = (1..=10).contains(&digits.len())
-            && digits.bytes().all(|b| b.is_ascii_digit())
-            && !digits.starts_with('0');
+        let canonical =
+            (1..=10).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
         let number = if canonical { digits.parse().ok() } else { None };
         let number = number.ok_or_else(|| wrong("its number must be 1 to 4294967295 without leading zeros"))?;
         Ok(Self { snapshot, number })
@@ -143,9 +142,29 @@ mod tests {
     fn everything_else_is_invalid() {
         let long = format!("@{}:e1", "a".repeat(65));
         for text in [
-            "", "@", "@e8", "e8", "8", "@s8f3:8", "@s8f3:e", "@s8f3:e0", "@s8f3:e01", "@s8f3:e-1", "@s8f3:e+1",
-            "@s8f3:e4294967296", "@s8f3:e11111111111", "@ab:e1", "@s8f3:e1 ", " @s8f3:e1", "@s8/f3:e1", "@..:e1",
-            "@s8f3:e1:e2", "@s8f3:é1", "@s8f3:E1", "@s8f3::e1", &long,
+            "",
+            "@",
+            "@e8",
+            "e8",
+            "8",
+            "@s8f3:8",
+            "@s8f3:e",
+            "@s8f3:e0",
+            "@s8f3:e01",
+            "@s8f3:e-1",
+            "@s8f3:e+1",
+            "@s8f3:e4294967296",
+            "@s8f3:e11111111111",
+            "@ab:e1",
+            "@s8f3:e1 ",
+            " @s8f3:e1",
+            "@s8/f3:e1",
+            "@..:e1",
+            "@s8f3:e1:e2",
+            "@s8f3:é1",
+            "@s8f3:E1",
+            "@s8f3::e1",
+            &long,
         ] {
             let e = RefId::parse(text).expect_err(text);
             assert_eq!(e.code(), Code::InvalidArgs, "{text}");

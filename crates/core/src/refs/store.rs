@@ -260,7 +260,9 @@ impl Store {
         let mut aged: Vec<(SystemTime, String, PathBuf)> = ids
             .into_iter()
             .filter(|(id, _)| id != latest)
-            .map(|(id, path)| (path.symlink_metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH), id, path))
+            .map(|(id, path)| {
+                (path.symlink_metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH), id, path)
+            })
             .collect();
         aged.sort();
         for (_, _, path) in aged.into_iter().take(excess) {

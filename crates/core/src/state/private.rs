@@ -135,11 +135,8 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
 /// file. Not forced to the disk: after a power failure a torn file is found to be torn when it is read.
 pub fn replace(path: &Path, dir: &Path, prefix: &str, bytes: &[u8]) -> Result<()> {
     let failed = |e: io::Error| io_error("write a state file", path, &e);
-    let mut file = tempfile::Builder::new()
-        .prefix(&format!(".{prefix}-"))
-        .suffix(".tmp")
-        .tempfile_in(dir)
-        .map_err(failed)?;
+    let mut file =
+        tempfile::Builder::new().prefix(&format!(".{prefix}-")).suffix(".tmp").tempfile_in(dir).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())

@@ -176,9 +176,11 @@ fn transparent(facts: &Facts) -> bool {
 
 /// Children that are really below this element. An arena that contradicts itself can't send a walk in circles.
 pub(crate) fn children(tree: &RawTree, at: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
-    tree.node(at).children.iter().copied().filter(move |c| {
-        *c > at && tree.nodes.get(*c as usize).is_some_and(|n| n.parent == Some(at))
-    })
+    tree.node(at)
+        .children
+        .iter()
+        .copied()
+        .filter(move |c| *c > at && tree.nodes.get(*c as usize).is_some_and(|n| n.parent == Some(at)))
 }
 
 /// How many children the application says there are, or were read.
@@ -282,9 +284,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             let columns = node.children.len() as u32;
             let split = node.facts.role == Evidence::Known(Role::Splitter) && columns > 1 && node.cut.is_none();
             let first = stack.len();
-            stack.extend(
-                children(tree, raw).zip(1..).map(|(c, i)| (c, Some(at), split.then_some((i, columns)))),
-            );
+            stack.extend(children(tree, raw).zip(1..).map(|(c, i)| (c, Some(at), split.then_some((i, columns)))));
             stack[first..].reverse();
         }
     }
@@ -338,7 +338,10 @@ fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
         && description_of(f) == Evidence::Absent
         && matches!(native_id_of(f), Evidence::Absent | Evidence::Unknown(Cause::NotRead))
         && states_of(f).known().is_some_and(|s| s.is_empty())
-        && matches!(f.capabilities, Evidence::Absent | Evidence::Unknown(Cause::NotRead) | Evidence::Known(CapabilitySet::EMPTY))
+        && matches!(
+            f.capabilities,
+            Evidence::Absent | Evidence::Unknown(Cause::NotRead) | Evidence::Known(CapabilitySet::EMPTY)
+        )
         && !(options.include_bounds && f.bounds.known().is_some())
 }
 

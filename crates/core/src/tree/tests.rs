@@ -46,18 +46,42 @@ fn editor() -> RawTree {
     node(Role::Window)
         .name("Notes")
         .bounds(0.0, 0.0, 640.0, 480.0)
-        .child(node(Role::Group).child(node(Role::Toolbar).child(
-            node(Role::Button).name("Save").description("Save the file").id("save").can(Capability::Click).can(Capability::SetFocus),
-        ).child(node(Role::Button).name("Undo").state(State::Disabled))))
+        .child(
+            node(Role::Group).child(
+                node(Role::Toolbar)
+                    .child(
+                        node(Role::Button)
+                            .name("Save")
+                            .description("Save the file")
+                            .id("save")
+                            .can(Capability::Click)
+                            .can(Capability::SetFocus),
+                    )
+                    .child(node(Role::Button).name("Undo").state(State::Disabled)),
+            ),
+        )
         .child(
             node(Role::Splitter)
-                .child(node(Role::List).name("Files").cut(Cut::Virtual).child_count(Evidence::Known(120)).child(
-                    node(Role::Option).name("a.txt").state(State::Selected).can(Capability::Click).can(Capability::ScrollTo),
-                ))
-                .child(node(Role::Group).child(
-                    node(Role::TextField).name("Body").value("first\nsecond").state(State::Focused)
-                        .can(Capability::SetValue).can(Capability::TypeText).bounds(10.0, 20.5, 300.0, 200.0),
-                )),
+                .child(
+                    node(Role::List).name("Files").cut(Cut::Virtual).child_count(Evidence::Known(120)).child(
+                        node(Role::Option)
+                            .name("a.txt")
+                            .state(State::Selected)
+                            .can(Capability::Click)
+                            .can(Capability::ScrollTo),
+                    ),
+                )
+                .child(
+                    node(Role::Group).child(
+                        node(Role::TextField)
+                            .name("Body")
+                            .value("first\nsecond")
+                            .state(State::Focused)
+                            .can(Capability::SetValue)
+                            .can(Capability::TypeText)
+                            .bounds(10.0, 20.5, 300.0, 200.0),
+                    ),
+                ),
         )
         .child(node(Role::TextField).label("Password").value("hunter2").secure())
         .child(node(Role::ScrollArea).can(Capability::Scroll).child(node(Role::StaticText).name("3 lines")))
@@ -106,7 +130,9 @@ fn what_earns_a_ref() {
 #[test]
 fn wrappers_of_web_content_spend_no_logical_depth() {
     let page = |wrapper: fn() -> Spec| {
-        node(Role::Window).child(wrapper().child(wrapper().child(wrapper().child(node(Role::Button).name("Buy"))))).build()
+        node(Role::Window)
+            .child(wrapper().child(wrapper().child(wrapper().child(node(Role::Button).name("Buy")))))
+            .build()
     };
     let options = Options { max_depth: 1, ..Options::default() };
     assert_eq!(present(&page(|| node(Role::Group).web_wrapper()), &options).nodes.len(), 5);
@@ -140,7 +166,10 @@ fn running_out_of_time_knows_no_count_and_is_incomplete() {
     // A virtual container is not incomplete.
     let grid = node(Role::Table).cut(Cut::Virtual).child_count(Evidence::Known(2_147_483_647)).build();
     let p = present(&grid, &Options::default());
-    assert_eq!((p.nodes[0].children_count, p.nodes[0].subtree_truncated, p.complete), (Some(2_147_483_647), true, true));
+    assert_eq!(
+        (p.nodes[0].children_count, p.nodes[0].subtree_truncated, p.complete),
+        (Some(2_147_483_647), true, true)
+    );
 }
 
 #[test]
@@ -234,7 +263,8 @@ fn a_skeleton_leads_into_every_cut_branch() {
         .build();
     let options = Options { skeleton: true, ..Options::default() };
     let p = present(&tree, &options);
-    let earns: Vec<(u32, Earns)> = p.nodes.iter().map(|n| (n.raw, n.earns)).filter(|(_, e)| *e != Earns::Nothing).collect();
+    let earns: Vec<(u32, Earns)> =
+        p.nodes.iter().map(|n| (n.raw, n.earns)).filter(|(_, e)| *e != Earns::Nothing).collect();
     // The cut group itself; for the one that can't be found again the group above it; the scroll area has its own ref.
     assert_eq!(earns, [(3, Earns::Anchor), (6, Earns::Anchor), (11, Earns::Action)]);
     let v = json(&tree, &options);
@@ -256,7 +286,10 @@ fn a_budget_keeps_what_can_be_acted_on_and_counts_the_rest() {
     let p = present(&tree, &Options { budget_tokens: Some(120), ..Options::default() });
     let list = &p.nodes[1];
     assert!(raws(&p).contains(&203) && p.folded > 0 && p.complete);
-    assert_eq!((tree.node(list.raw).facts.role.known(), list.children_count, list.subtree_truncated), (Some(&Role::List), Some(200), true));
+    assert_eq!(
+        (tree.node(list.raw).facts.role.known(), list.children_count, list.subtree_truncated),
+        (Some(&Role::List), Some(200), true)
+    );
     assert!(!p.nodes[0].subtree_truncated);
     let p = present(&tree, &Options { budget_tokens: Some(0), ..Options::default() });
     assert_eq!((p.nodes.len(), p.nodes[0].children_count), (1, Some(2)));
@@ -285,7 +318,8 @@ fn a_chain_10_000_deep_is_cut_and_not_overflowed() {
 
 #[test]
 fn fifty_thousand_elements_are_shown_at_once() {
-    let row = |i: usize| node(Role::Group).child(node(Role::Button).name(&format!("Button {i}")).can(Capability::Click));
+    let row =
+        |i: usize| node(Role::Group).child(node(Role::Button).name(&format!("Button {i}")).can(Capability::Click));
     let tree = node(Role::Window).children((0..25_000).map(row)).build();
     let all = Options { interactive_only: true, compact: true, budget_tokens: Some(200_000), ..Options::default() };
     for options in [Options::default(), all] {
@@ -340,18 +374,20 @@ fn any_text() -> impl Strategy<Value = String> {
 
 fn any_spec() -> impl Strategy<Value = Spec> {
     let text = || proptest::option::of(any_text());
-    let leaf = (0..80usize, text(), text(), text(), text(), any::<[bool; 8]>()).prop_map(|(role, name, value, description, id, b)| {
-        let mut s = node(Role::ALL[if b[0] { Role::Group as usize } else { role }]);
-        s = name.iter().fold(s, |s, t| s.name(t));
-        s = value.iter().fold(s, |s, t| s.value(t));
-        s = description.iter().fold(s, |s, t| s.description(t));
-        s = id.iter().fold(s, |s, t| s.id(t));
-        s = if b[1] { s.state(State::Checked) } else { s };
-        s = if b[2] && b[3] { s.can(Capability::Click) } else { s };
-        s = if b[4] && b[5] { s.cut(if b[3] { Cut::Late } else { Cut::Virtual }) } else { s };
-        s = if b[6] { s.web_wrapper() } else { s };
-        if b[7] && b[1] { s.name_unknown() } else { s }
-    });
+    let leaf = (0..80usize, text(), text(), text(), text(), any::<[bool; 8]>()).prop_map(
+        |(role, name, value, description, id, b)| {
+            let mut s = node(Role::ALL[if b[0] { Role::Group as usize } else { role }]);
+            s = name.iter().fold(s, |s, t| s.name(t));
+            s = value.iter().fold(s, |s, t| s.value(t));
+            s = description.iter().fold(s, |s, t| s.description(t));
+            s = id.iter().fold(s, |s, t| s.id(t));
+            s = if b[1] { s.state(State::Checked) } else { s };
+            s = if b[2] && b[3] { s.can(Capability::Click) } else { s };
+            s = if b[4] && b[5] { s.cut(if b[3] { Cut::Late } else { Cut::Virtual }) } else { s };
+            s = if b[6] { s.web_wrapper() } else { s };
+            if b[7] && b[1] { s.name_unknown() } else { s }
+        },
+    );
     leaf.prop_recursive(6, 40, 5, |inner| {
         (inner.clone(), proptest::collection::vec(inner, 0..5)).prop_map(|(s, c)| s.children(c))
     })

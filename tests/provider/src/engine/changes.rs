@@ -148,7 +148,7 @@ impl Engine {
             Change::Note { text } => {
                 self.log.write("note", json!({"text": text}));
             }
-            Change::Die {} => std::process::exit(70),
+            Change::Die {} => std::process::exit(super::calls::DEATH),
         }
         Ok(())
     }

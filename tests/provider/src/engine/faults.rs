@@ -172,6 +172,7 @@ fn with_text(reply: Reply, change: impl FnOnce(&mut Vec<u8>)) -> Result<Reply, R
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

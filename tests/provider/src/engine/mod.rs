@@ -6,6 +6,7 @@ mod commands;
 mod counts;
 mod events;
 mod faults;
+mod reads;
 mod writes;
 
 use crate::call::{Call, Reply};

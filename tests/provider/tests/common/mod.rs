@@ -177,6 +177,7 @@ impl Drop for Provider {
 
 /// The independent client.
 pub struct Client {
+    pub a11y_address: String,
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -197,9 +198,10 @@ impl Client {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        serde_json::from_str::<Value>(&line)
+        let hello: Value = serde_json::from_str(&line)
             .expect("the client needs /usr/bin/python3, python3-dbus and at-spi2-core");
         Self {
+            a11y_address: hello["address"].as_str().unwrap().to_owned(),
             child,
             input,
             output,
@@ -259,6 +261,50 @@ impl Client {
 }
 
 impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What `dbus-monitor` prints about accessibility events.
+pub struct Monitor {
+    child: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Monitor {
+    pub fn start(bus: &Bus, address: &str) -> Self {
+        let mut child = bus
+            .command("dbus-monitor")
+            .args(["--address", address])
+            .arg("type=signal,path_namespace=/org/a11y/atspi")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("dbus-monitor (package dbus-bin) is needed");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // Its own NameLost is the first thing it prints: from there on it sees everything.
+        let first = lines.next().unwrap().unwrap();
+        assert!(first.starts_with("signal"), "{first}");
+        Self { child, lines }
+    }
+
+    /// Everything up to the line with this text.
+    pub fn until(&mut self, text: &str) -> String {
+        let mut seen = String::new();
+        for line in self.lines.by_ref() {
+            let line = line.unwrap();
+            seen.push_str(&line);
+            seen.push('\n');
+            if line.contains(text) {
+                break;
+            }
+        }
+        seen
+    }
+}
+
+impl Drop for Monitor {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
