@@ -100,7 +100,11 @@ fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
                 if *now != was {
                     differ += 1;
                     if differ < 6 {
-                        println!("  WAS {was:?}\n  NOW {now:?}");
+                        let (was, now) = (format!("{was:#?}"), format!("{now:#?}"));
+                        for (a, b) in was.lines().zip(now.lines()).filter(|(a, b)| a != b).take(4) {
+                            println!("  WAS {a} NOW {b}");
+                        }
+                        println!("  -- {} {}", f.native_role, node.handle.as_str());
                     }
                 }
             }

@@ -172,7 +172,7 @@ impl<'a> Reads<'a> {
             jobs.extend(BASIC.iter().chain(TEXTUAL).map(|f| (at, *f)));
         }
         for at in self.ancestors.clone() {
-            jobs.extend([Field::Role, Field::States].map(|f| (at, f)));
+            jobs.extend([Field::Role, Field::States, Field::Extents].map(|f| (at, f)));
         }
         let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
         let target = &self.subjects[0].object;
@@ -294,7 +294,7 @@ impl<'a> Reads<'a> {
         // Outermost first.
         self.ancestors.clone().rev().fold(Above::default(), |above, at| {
             let native = &self.subjects[at].native;
-            above.below(native.role_number().unwrap_or(n::INVALID), native.states_or_none(), self.toolkit)
+            above.below(native.role_number().unwrap_or(n::INVALID), native.states_or_none(), &native.extents, self.toolkit)
         })
     }
 
@@ -398,17 +398,20 @@ impl<'a> Reads<'a> {
         }
         let table_of: HashMap<&Object, (&Object, u32)> =
             self.edges.iter().filter_map(|e| Some((&e.child, (e.parent.as_ref()?, e.index)))).collect();
-        let asked: Vec<Option<Call>> =
-            objects.iter().map(|o| table_of.get(o).map(|(table, index)| grid::cell_call(table, *index))).collect();
-        let mut answers = self.wire.flight(asked.iter().flatten().cloned().collect(), self.deadline).into_iter();
-        let one = |call: &Option<Call>| {
-            let Some(answer) = call.as_ref().and_then(|_| answers.next()) else { return Evidence::Absent };
-            match answer {
-                Ok(reply) => grid::cell_of(&reply).map_or(Evidence::Absent, Evidence::Known),
-                Err(e) => classify(&e, self.toolkit, Asked::Optional).evidence(),
+        let places: Vec<Option<(&Object, u32)>> = objects.iter().map(|o| table_of.get(o).copied()).collect();
+        let mut tables: Vec<Object> = Vec::new();
+        for (table, _) in places.iter().flatten() {
+            if !tables.contains(table) {
+                tables.push((*table).clone());
             }
+        }
+        let layouts = grid::layouts(self.wire, &tables, self.toolkit, self.deadline);
+        let layout_of = |table: &Object| tables.iter().position(|t| t == table).map(|at| &layouts[at]);
+        let one = |place: &Option<(&Object, u32)>| match place.and_then(|(t, k)| Some((layout_of(t)?, k))) {
+            Some((layout, index)) => grid::cell_at(layout, index),
+            None => Evidence::Absent,
         };
-        asked.iter().map(one).collect()
+        places.iter().map(one).collect()
     }
 }
 
