@@ -4,7 +4,7 @@ use super::flight::Subject;
 use super::interface as i;
 use super::native::Field;
 use super::role::native as n;
-use super::toolkit::Toolkit;
+use super::toolkit::{CellSource, Toolkit};
 use super::tree::Node;
 use crate::bus::{Body, Call, CallError, Object, Reply, Wire};
 use agent_desktop_core::deadline::Deadline;
@@ -66,6 +66,7 @@ fn corners(wire: &dyn Wire, grid: &Object, deadline: Deadline) -> Option<(Object
     Some((first, last))
 }
 
+/// Row and column.
 type Cell = (i64, i64);
 
 fn positions(
@@ -83,18 +84,48 @@ fn positions(
         let (row, column) = answers[k].as_ref().ok()?.ints_property().ok()?;
         Some((i64::from(row), i64::from(column)))
     };
-    if let (false, Some(a), Some(b)) = (toolkit.cell_by_table(), cell(0), cell(1)) {
+    if let (CellSource::Cell, Some(a), Some(b)) = (toolkit.cell_source(), cell(0), cell(1)) {
         return Some((a, b));
     }
     let child = |k: usize| u32::try_from(answers[k].as_ref().ok()?.int().ok()?).ok();
-    let (a, b) = (child(2)?, child(3)?);
-    let layout = layouts(wire, std::slice::from_ref(grid), toolkit, deadline).pop()?;
-    Some((cell_at(&layout, a).into_known()?, cell_at(&layout, b).into_known()?))
+    let mut both = cells_at(wire, &[(grid, child(2)?), (grid, child(3)?)], toolkit, deadline).into_iter();
+    Some((both.next()?.into_known()?, both.next()?.into_known()?))
+}
+
+/// Row and column of children of tables, by their index: from the table itself, or from its counts.
+pub fn cells_at(wire: &dyn Wire, places: &[(&Object, u32)], toolkit: Toolkit, deadline: Deadline) -> Vec<Evidence<Cell>> {
+    if toolkit.cell_source() == CellSource::Counts {
+        let mut tables: Vec<Object> = Vec::new();
+        for (table, _) in places {
+            if !tables.contains(table) {
+                tables.push((*table).clone());
+            }
+        }
+        let layouts = layouts(wire, &tables, toolkit, deadline);
+        let of = |table: &Object| tables.iter().position(|t| t == table).map_or(&Evidence::Absent, |at| &layouts[at]);
+        return places.iter().map(|(table, index)| cell_at(of(table), *index)).collect();
+    }
+    let ask = |&(table, index): &(&Object, u32)| {
+        let index = Body::Int(i32::try_from(index).unwrap_or(i32::MAX));
+        ["GetRowAtIndex", "GetColumnAtIndex"].map(|member| Call::with(table, i::TABLE, member, index.clone()))
+    };
+    let answers = wire.flight(places.iter().flat_map(ask).collect(), deadline);
+    let one = |pair: &[Result<Reply, CallError>]| {
+        let int = |k: usize| pair[k].clone().and_then(|r| r.int()).map(i64::from);
+        match (int(0), int(1)) {
+            (Ok(row), Ok(column)) if row >= 0 && column >= 0 => Evidence::Known((row, column)),
+            (Ok(_), Ok(_)) => Evidence::Absent,
+            (Err(e), _) | (_, Err(e)) => {
+                crate::outcome::read::classify(&e, toolkit, crate::outcome::read::Asked::Optional).evidence()
+            }
+        }
+    };
+    answers.chunks(2).map(one).collect()
 }
 
 /// How a table without cell interfaces counts its children: row by row, headers among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+struct Layout {
     columns: u64,
     /// Whether the first row is one of headers, and whether each row begins with one.
     header_row: bool,
@@ -129,7 +160,7 @@ impl Layout {
 
 /// The layouts of tables, in two flights. `Table.GetRowColumnExtentsAtIndex` would say it directly, but a Qt 6.4 table
 /// with headers dies of it (seen in qt6ct: segmentation fault), so that only counts are asked for.
-pub fn layouts(wire: &dyn Wire, tables: &[Object], toolkit: Toolkit, deadline: Deadline) -> Vec<Evidence<Layout>> {
+fn layouts(wire: &dyn Wire, tables: &[Object], toolkit: Toolkit, deadline: Deadline) -> Vec<Evidence<Layout>> {
     let ask = |t: &Object| {
         [Call::get(t, i::TABLE, "NRows"), Call::get(t, i::TABLE, "NColumns"), Field::ChildCount.call(t), first_child(t)]
     };
@@ -161,7 +192,7 @@ fn first_child(table: &Object) -> Call {
 }
 
 /// Row and column of a table's child.
-pub fn cell_at(layout: &Evidence<Layout>, index: u32) -> Evidence<Cell> {
+fn cell_at(layout: &Evidence<Layout>, index: u32) -> Evidence<Cell> {
     match layout {
         Evidence::Known(layout) => layout.cell(index).map_or(Evidence::Absent, Evidence::Known),
         Evidence::Absent => Evidence::Absent,
@@ -171,7 +202,7 @@ pub fn cell_at(layout: &Evidence<Layout>, index: u32) -> Evidence<Cell> {
 
 /// Fills in row and column of cells that can't say it themselves.
 pub fn place_cells(wire: &dyn Wire, toolkit: Toolkit, nodes: &[Node], subjects: &mut [Subject], deadline: Deadline) {
-    if !toolkit.cell_by_table() {
+    if toolkit.cell_source() == CellSource::Cell {
         return;
     }
     let is_cell = |at: &usize| subjects[*at].native.role_number() == Some(n::TABLE_CELL);
@@ -180,14 +211,10 @@ pub fn place_cells(wire: &dyn Wire, toolkit: Toolkit, nodes: &[Node], subjects: 
         .filter_map(|at| Some((at, nodes[at].parent?)))
         .filter(|(_, p)| subjects[*p].native.interfaces_or_none().has(i::Interfaces::TABLE))
         .collect();
-    let mut tables: Vec<usize> = cells.iter().map(|(_, p)| *p).collect();
-    tables.dedup();
-    let objects: Vec<Object> = tables.iter().map(|p| subjects[*p].object.clone()).collect();
-    let layouts = layouts(wire, &objects, toolkit, deadline);
-    for (at, p) in cells {
-        if let Some(layout) = tables.iter().position(|t| *t == p) {
-            subjects[at].native.cell = cell_at(&layouts[layout], nodes[at].index);
-        }
+    let places: Vec<(&Object, u32)> = cells.iter().map(|(at, p)| (&subjects[*p].object, nodes[*at].index)).collect();
+    let found = cells_at(wire, &places, toolkit, deadline);
+    for ((at, _), cell) in cells.into_iter().zip(found) {
+        subjects[at].native.cell = cell;
     }
 }
 

@@ -6,7 +6,7 @@ use super::flight::{self, Subject};
 use super::interface as i;
 use super::native::{BASIC, Field, Label, Native};
 use super::role::native as n;
-use super::toolkit::Toolkit;
+use super::toolkit::{CellSource, Toolkit};
 use super::visibility::Above;
 use super::{grid, wants};
 use crate::LinuxPlatform;
@@ -204,10 +204,13 @@ impl<'a> Reads<'a> {
     fn follow(&mut self) {
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
-            if self.ancestors.contains(&at) || wants::known_secure(&subject.native, self.toolkit) {
+            if self.ancestors.contains(&at) {
                 continue;
             }
-            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().map(|f| (at, f)));
+            // What a secure field holds is not even read.
+            let secure = wants::known_secure(&subject.native, self.toolkit);
+            let may = |f: &Field| !(secure && matches!(f, Field::Text(_)));
+            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().filter(may).map(|f| (at, f)));
         }
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
         let toolkit = self.toolkit;
@@ -243,19 +246,26 @@ impl<'a> Reads<'a> {
         if moved.is_empty() {
             return;
         }
-        let ask = |at: &usize| Call::new(&self.edges[*at].child, i::ACCESSIBLE, "GetIndexInParent");
-        let answers = self.wire.flight(moved.iter().map(ask).collect(), self.deadline);
+        let ask = |at: &usize| {
+            let child = &self.edges[*at].child;
+            [Call::new(child, i::ACCESSIBLE, "GetIndexInParent"), Call::get(child, i::ACCESSIBLE, "Parent")]
+        };
+        let answers = self.wire.flight(moved.iter().flat_map(ask).collect(), self.deadline);
         let mut again = Vec::new();
-        for (&at, answer) in moved.iter().zip(answers) {
-            match answer.and_then(|r| r.int()) {
-                Ok(index) => match u32::try_from(index) {
-                    Ok(index) if index != self.edges[at].index => {
-                        self.edges[at].index = index;
+        for (&at, answer) in moved.iter().zip(answers.chunks(2)) {
+            let edge = &mut self.edges[at];
+            match answer[0].clone().and_then(|r| r.int()) {
+                Ok(index) => {
+                    let Ok(index) = u32::try_from(index) else { continue };
+                    let parent = answer[1].as_ref().ok().and_then(|r| r.object_property().ok());
+                    if self.toolkit.index_is_the_parents_word() && parent.is_some() && parent == edge.parent {
+                        (edge.index, edge.holds) = (index, Evidence::Known(true));
+                    } else if index != edge.index {
+                        edge.index = index;
                         again.push(at);
                     }
-                    _ => {}
-                },
-                Err(e) => self.edges[at].holds = unless_answered(&e, self.toolkit),
+                }
+                Err(e) => edge.holds = unless_answered(&e, self.toolkit),
             }
         }
         let answers = self.wire.flight(again.iter().map(|at| self.edges[*at].call()).collect(), self.deadline);
@@ -334,7 +344,7 @@ impl<'a> Reads<'a> {
 
     /// A cell that can't say where it stands: its table says.
     fn table_cell(&mut self) {
-        if !self.toolkit.cell_by_table() || self.subjects[0].native.role_number() != Some(n::TABLE_CELL) {
+        if self.toolkit.cell_source() == CellSource::Cell || self.subjects[0].native.role_number() != Some(n::TABLE_CELL) {
             return;
         }
         let target = self.subjects[0].object.clone();
@@ -389,7 +399,7 @@ impl<'a> Reads<'a> {
 
     fn cells_of(&self, objects: &[Object]) -> Vec<Evidence<(i64, i64)>> {
         let mut natives = vec![Native::default(); objects.len()];
-        if !self.toolkit.cell_by_table() {
+        if self.toolkit.cell_source() == CellSource::Cell {
             let answers = self.wire.flight(objects.iter().map(|o| Field::Cell.call(o)).collect(), self.deadline);
             for (native, answer) in natives.iter_mut().zip(answers) {
                 native.take(Field::Cell, answer, self.toolkit);
@@ -399,19 +409,9 @@ impl<'a> Reads<'a> {
         let table_of: HashMap<&Object, (&Object, u32)> =
             self.edges.iter().filter_map(|e| Some((&e.child, (e.parent.as_ref()?, e.index)))).collect();
         let places: Vec<Option<(&Object, u32)>> = objects.iter().map(|o| table_of.get(o).copied()).collect();
-        let mut tables: Vec<Object> = Vec::new();
-        for (table, _) in places.iter().flatten() {
-            if !tables.contains(table) {
-                tables.push((*table).clone());
-            }
-        }
-        let layouts = grid::layouts(self.wire, &tables, self.toolkit, self.deadline);
-        let layout_of = |table: &Object| tables.iter().position(|t| t == table).map(|at| &layouts[at]);
-        let one = |place: &Option<(&Object, u32)>| match place.and_then(|(t, k)| Some((layout_of(t)?, k))) {
-            Some((layout, index)) => grid::cell_at(layout, index),
-            None => Evidence::Absent,
-        };
-        places.iter().map(one).collect()
+        let known: Vec<(&Object, u32)> = places.iter().flatten().copied().collect();
+        let mut found = grid::cells_at(self.wire, &known, self.toolkit, self.deadline).into_iter();
+        places.iter().map(|p| p.and_then(|_| found.next()).unwrap_or(Evidence::Absent)).collect()
     }
 }
 
