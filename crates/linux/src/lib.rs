@@ -5,5 +5,9 @@ pub mod bus;
 pub mod desktop;
 pub mod operate;
 pub mod outcome;
+pub mod platform;
 pub mod process;
+mod traits;
 pub mod x11;
+
+pub use platform::LinuxPlatform;

@@ -81,10 +81,10 @@ fn windows_are_those_of_other_tools() {
     let id = format!("{:#x}", w.client);
     let compare = |w: &X11Window| {
         let info = d.tool("xwininfo", &["-id", &id]);
-        assert_eq!(number(&info, "Absolute upper-left X:"), w.bounds.x.into(), "{info}");
-        assert_eq!(number(&info, "Absolute upper-left Y:"), w.bounds.y.into());
-        assert_eq!(number(&info, "Width:"), w.bounds.width.into());
-        assert_eq!(number(&info, "Height:"), w.bounds.height.into());
+        assert_eq!(number(&info, "Absolute upper-left X:"), i64::from(w.bounds.x), "{info}");
+        assert_eq!(number(&info, "Absolute upper-left Y:"), i64::from(w.bounds.y));
+        assert_eq!(number(&info, "Width:"), i64::from(w.bounds.width));
+        assert_eq!(number(&info, "Height:"), i64::from(w.bounds.height));
         let frame = w.frame_extents.unwrap();
         let said = d.tool("xprop", &["-id", &id, "_NET_FRAME_EXTENTS"]);
         let want = format!("{}, {}, {}, {}", frame.left, frame.right, frame.top, frame.bottom);
@@ -103,8 +103,7 @@ fn windows_are_those_of_other_tools() {
     until(&x, "full screen", |w| w[0].fullscreen && !w[0].maximized);
     d.tool("wmctrl", &["-i", "-r", &id, "-b", "remove,fullscreen"]);
     d.tool("xdotool", &["windowminimize", &id]);
-    let small = until(&x, "minimised", |w| w[0].minimized && !w[0].viewable);
-    assert!(!small[0].is_active);
+    until(&x, "minimised", |w| w[0].minimized && !w[0].viewable && !w[0].is_active);
 
     let known = desktop_entry::all(&desktop_entry::directories(|n| std::env::var(n).ok()));
     assert_eq!(entry_id::desktop_entry_id(app.pid, &known).as_deref(), Some("org.xfce.mousepad"));

@@ -38,11 +38,16 @@ pub fn no_desktop(what: &str, detail: impl Into<String>) -> Error {
 impl Bus {
     /// Joins the desktop that the environment names.
     pub fn join(deadline: Deadline) -> Result<Self, Error> {
+        Self::join_with(&|name| std::env::var(name).ok().filter(|v| !v.is_empty()), deadline)
+    }
+
+    /// Joins the desktop that these variables name.
+    pub fn join_with(variable: &dyn Fn(&str) -> Option<String>, deadline: Deadline) -> Result<Self, Error> {
         let deadline = deadline.within_ms(JOIN_MS);
         let runtime = Builder::new_current_thread().enable_all().build().map(Arc::new).map_err(|e| {
             Error::before(Code::Internal, "the adapter's runtime could not be started").platform(e.to_string())
         })?;
-        let session = connect_any(&runtime, &session_addresses(), true, deadline)
+        let session = connect_any(&runtime, &session_addresses(variable), true, deadline)
             .map_err(|why| no_desktop("there is no session bus to speak to", why))?;
         let call = Call::new(&Object::new("org.a11y.Bus", "/org/a11y/bus"), "org.a11y.Bus", "GetAddress");
         let address = session
@@ -105,12 +110,11 @@ pub fn describe(e: &CallError) -> String {
 }
 
 /// Where the session bus listens: what the environment says, else the place that the login manager uses.
-fn session_addresses() -> Vec<String> {
-    let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    if let Some(address) = set("DBUS_SESSION_BUS_ADDRESS") {
+fn session_addresses(variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    if let Some(address) = variable("DBUS_SESSION_BUS_ADDRESS") {
         return split_addresses(&address);
     }
-    set("XDG_RUNTIME_DIR")
+    variable("XDG_RUNTIME_DIR")
         .map(|dir| format!("{dir}/bus"))
         .filter(|path| std::path::Path::new(path).exists())
         .map(|path| vec![format!("unix:path={path}")])
