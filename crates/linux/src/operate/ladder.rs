@@ -52,6 +52,15 @@ pub fn caret_stays_behind(toolkit: Toolkit) -> bool {
     matches!(toolkit, Gtk3 | Gtk4 | LibreOffice)
 }
 
+/// Actions of a scroll bar, back and forth, where its value can't be set: LibreOffice takes the value and stays
+/// (docs/linux-actions.md "Lies").
+pub fn bar_actions(toolkit: Toolkit) -> Option<[&'static str; 2]> {
+    match toolkit {
+        LibreOffice => Some(["decrementLine", "incrementLine"]),
+        _ => None,
+    }
+}
+
 /// Whether a view gives its items a new address at each call: then the parent's word can't be compared, and the item's
 /// own index with its text stands for it (docs/linux-actions.md "Lies": Qt trees).
 pub fn mints_addresses(toolkit: Toolkit) -> bool {
@@ -94,14 +103,20 @@ pub fn ways(offer: &Offer, action: &Action) -> Result<Vec<Plan>, Error> {
             by_verbs(offer, if own { &[Verb::ContextMenu] } else { &[Verb::ContextMenu, Verb::ShowMenu] }, Guard::None)
         }
         Action::Toggle | Action::Check | Action::Uncheck if toggle_lies(offer) => {
-            return Err(refused("this cell's toggle answers yes and changes nothing", "click the cell with --headed where it is available."));
+            return Err(refused(
+                "this cell's toggle answers yes and changes nothing",
+                "click the cell with --headed where it is available.",
+            ));
         }
         Action::Toggle => by_verbs(offer, TOGGLE, Guard::None),
         Action::Check => by_verbs(offer, TOGGLE, Guard::Unchecked),
         Action::Uncheck if offer.role == n::RADIO_BUTTON || offer.role == n::RADIO_MENU_ITEM => {
-            return Err(Error::before(Code::ActionNotSupported, "a radio button is unchecked only by choosing another one")
-                .kind("no_semantic_way")
-                .suggest("Check another radio button of the group."));
+            return Err(Error::before(
+                Code::ActionNotSupported,
+                "a radio button is unchecked only by choosing another one",
+            )
+            .kind("no_semantic_way")
+            .suggest("Check another radio button of the group."));
         }
         Action::Uncheck => by_verbs(offer, TOGGLE, Guard::Checked),
         Action::Expand => fold(offer, Verb::Expand, Guard::Folded)?,
@@ -114,9 +129,12 @@ pub fn ways(offer: &Offer, action: &Action) -> Result<Vec<Plan>, Error> {
         }
         Action::SetValue(_) | Action::Clear => text_way(offer, Plan::SetText)?,
         Action::Type(_) if offer.role == n::SPIN_BUTTON && !number_field_takes_text(offer.toolkit) => {
-            return Err(Error::before(Code::ActionNotSupported, "text typed into this number field counts only after Enter")
-                .kind("no_semantic_way")
-                .suggest("Use set-value with the number."));
+            return Err(Error::before(
+                Code::ActionNotSupported,
+                "text typed into this number field counts only after Enter",
+            )
+            .kind("no_semantic_way")
+            .suggest("Use set-value with the number."));
         }
         Action::Type(_) => text_way(offer, Plan::Insert)?,
         Action::Focus => focus(offer),
@@ -163,11 +181,18 @@ fn fold(offer: &Offer, own: Verb, guard: Guard) -> Result<Vec<Plan>, Error> {
     let mut ways = by_verbs(offer, &[own, Verb::ExpandOrCollapse], guard);
     let item = crate::atspi::role::is_item(offer.role);
     if opens(offer) && !(item && matches!(offer.toolkit, Qt5 | Qt6)) {
-        ways.extend(by_verbs(offer, &[Verb::ShowMenu, Verb::Press, Verb::Activate, Verb::Toggle, Verb::Default], guard));
+        ways.extend(by_verbs(
+            offer,
+            &[Verb::ShowMenu, Verb::Press, Verb::Activate, Verb::Toggle, Verb::Default],
+            guard,
+        ));
     }
     if ways.is_empty() && item {
         // Qt's only action on a tree item selects it (docs/linux-actions.md "expand").
-        return Err(refused("this item lists no action that expands or collapses it", "focus it and press the arrow keys with --headed."));
+        return Err(refused(
+            "this item lists no action that expands or collapses it",
+            "focus it and press the arrow keys with --headed.",
+        ));
     }
     Ok(ways)
 }
@@ -259,7 +284,10 @@ mod tests {
     #[test]
     fn the_index_is_that_of_the_name() {
         let o = offer(Qt6, n::SLIDER, 0, C, &["SetFocus", "Increase"]);
-        assert_eq!(ways(&o, &Action::Focus).unwrap()[1], Plan::Do { name: "SetFocus".into(), index: 0, guard: Guard::None });
+        assert_eq!(
+            ways(&o, &Action::Focus).unwrap()[1],
+            Plan::Do { name: "SetFocus".into(), index: 0, guard: Guard::None }
+        );
     }
 
     #[test]

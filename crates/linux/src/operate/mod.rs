@@ -17,8 +17,8 @@ pub mod scroll;
 pub mod selection;
 pub mod watch;
 
-use crate::atspi::role::native as n;
 use crate::LinuxPlatform;
+use crate::atspi::role::native as n;
 use crate::bus::{Object, Wire};
 use agent_desktop_core::act::verify::same_text;
 use agent_desktop_core::deadline::Deadline;
