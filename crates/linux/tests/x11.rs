@@ -19,7 +19,7 @@ impl Desktop {
         let program = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("desktop");
         let supervisor = SupervisorCommand { program, args: vec!["supervisor".into()] };
         let record = desktops.start(&StartOptions::new(supervisor)).unwrap().record;
-        Desktop { desktops, record, base: base }
+        Desktop { desktops, record, base }
     }
 
     fn connect(&self) -> Connection {

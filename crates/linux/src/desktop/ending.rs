@@ -2,7 +2,7 @@
 
 use super::environment::{DIRECTORY, MARKER};
 use super::record::{self, ProcessRef, Record};
-use crate::process::{spawn, tree};
+use crate::process::{spawn, stat, tree};
 use rustix::process::{PidfdFlags, Pid, Signal};
 use std::collections::{HashMap, HashSet};
 use std::os::unix::net::UnixStream;
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long processes may take after SIGTERM, for instance to write their settings.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// How long processes may take to stop; one that waits for a disk takes longer and is not waited for.
+const FREEZE_LIMIT: Duration = Duration::from_secs(3);
 /// How long the kernel may take after SIGKILL.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
@@ -77,6 +79,7 @@ pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, spared: impl Fn(i32) -> bool,
         known.retain(|_, p| !p.is_dead());
         known.values().cloned().collect::<Vec<_>>()
     };
+    freeze(&mut look);
     for (sig, limit) in [(Signal::TERM, grace), (Signal::KILL, KILL_LIMIT)] {
         let end = Instant::now() + limit;
         let mut told = HashSet::new();
@@ -88,6 +91,7 @@ pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, spared: impl Fn(i32) -> bool,
             for process in &living {
                 if told.insert(process.pid) {
                     signal_process(process, sig);
+                    signal_process(process, Signal::CONT);
                 }
             }
             for process in &living {
@@ -99,6 +103,30 @@ pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, spared: impl Fn(i32) -> bool,
         }
     }
     look().iter().map(|p| p.pid).collect()
+}
+
+/// Stops everything that `look` finds until it finds nothing new. A helper that is forked between a look and its parent's
+/// end would never be found.
+fn freeze(look: &mut impl FnMut() -> Vec<ProcessRef>) {
+    let end = Instant::now() + FREEZE_LIMIT;
+    let mut told = HashSet::new();
+    loop {
+        let living = look();
+        let mut new = false;
+        for process in &living {
+            if told.insert(process.pid) {
+                new = true;
+                signal_process(process, Signal::STOP);
+            }
+        }
+        let still = living.iter().all(|p| stat::read(p.pid).is_ok_and(|s| s.is_stopped() || s.is_dead()));
+        if (!new && still) || Instant::now() >= end {
+            return;
+        }
+        if !still {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 /// Clears away a desktop whose supervisor is dead: its processes, the X server's socket, its directory.

@@ -13,6 +13,8 @@ pub struct Stat {
     pub state: char,
     /// Parent's process id; 0 for the first process of a pid namespace.
     pub parent: i32,
+    /// Threads that haven't ended (field 20).
+    pub threads: u32,
     /// Start time in clock ticks since boot (field 22).
     pub start_ticks: u64,
 }
@@ -23,9 +25,10 @@ impl Stat {
         matches!(self.state, 'T' | 't')
     }
 
-    /// Ended, although its parent has not collected it yet.
+    /// Ended, although its parent has not collected it yet. The state is that of the first thread, which may have ended
+    /// alone: while others run, the process lives.
     pub fn is_dead(&self) -> bool {
-        matches!(self.state, 'Z' | 'X' | 'x')
+        matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 }
 
@@ -40,9 +43,10 @@ pub fn parse(line: &str) -> Option<Stat> {
     let mut rest = line.get(close + 1..)?.split_ascii_whitespace();
     let state = rest.next()?.chars().next()?;
     let parent = rest.next()?.parse().ok()?;
-    // `rest` started at field 3 and has given two: field 22 is the 18th of what is left.
-    let start_ticks = rest.nth(17)?.parse().ok()?;
-    Some(Stat { pid, comm, state, parent, start_ticks })
+    // `rest` started at field 3 and has given two: field 20 is the 16th of what is left, field 22 the second after it.
+    let threads = rest.nth(15)?.parse().ok()?;
+    let start_ticks = rest.nth(1)?.parse().ok()?;
+    Some(Stat { pid, comm, state, parent, threads, start_ticks })
 }
 
 /// Reads the process's `stat`. `NotFound` means that no such process is visible to us.
@@ -74,6 +78,8 @@ mod tests {
         let s = parse(&format!("4711 (bash) {TAIL}")).unwrap();
         assert_eq!((s.pid, s.comm.as_str(), s.state, s.parent, s.start_ticks), (4711, "bash", 'S', 7, 987654));
         assert!(!s.is_stopped() && !s.is_dead());
+        let zombie = |threads| Stat { state: 'Z', threads, ..s.clone() }.is_dead();
+        assert!(zombie(1) && !zombie(2), "the first thread may end before the process");
     }
 
     #[test]

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn stat(pid: i32, parent: i32, state: char) -> Stat {
-        Stat { pid, comm: String::new(), state, parent, start_ticks: 1 }
+        Stat { pid, comm: String::new(), state, parent, threads: 1, start_ticks: 1 }
     }
 
     #[test]
