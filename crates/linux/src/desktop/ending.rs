@@ -110,6 +110,7 @@ pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, spared: impl Fn(i32) -> bool,
 fn freeze(look: &mut impl FnMut() -> Vec<ProcessRef>) {
     let end = Instant::now() + FREEZE_LIMIT;
     let mut told = HashSet::new();
+    let mut still = false;
     loop {
         let living = look();
         let mut new = false;
@@ -119,10 +120,11 @@ fn freeze(look: &mut impl FnMut() -> Vec<ProcessRef>) {
                 signal_process(process, Signal::STOP);
             }
         }
-        let still = living.iter().all(|p| stat::read(p.pid).is_ok_and(|s| s.is_stopped() || s.is_dead()));
-        if (!new && still) || Instant::now() >= end {
+        // Only a look that was begun when everything stood still has seen every fork.
+        if (still && !new) || Instant::now() >= end {
             return;
         }
+        still = living.iter().all(|p| stat::stands_still(p.pid));
         if !still {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -62,6 +62,17 @@ pub fn read(pid: i32) -> io::Result<Stat> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unexpected form of /proc/PID/stat"))
 }
 
+/// Whether no thread of the process runs: all are stopped or ended. The process's own state is that of its first thread.
+pub fn stands_still(pid: i32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().all(|t| {
+        std::fs::read(t.path().join("stat"))
+            .ok()
+            .and_then(|b| parse(&String::from_utf8_lossy(&b)))
+            .is_none_or(|s| s.is_stopped() || matches!(s.state, 'Z' | 'X' | 'x'))
+    })
+}
+
 /// Whether the process is stopped (SIGSTOP, a debugger). `None` when it can't be read.
 pub fn is_stopped(pid: i32) -> Option<bool> {
     read(pid).ok().map(|s| s.is_stopped())
@@ -93,6 +104,22 @@ mod tests {
         for bad in ["", "1", "1 (x", "1 (x)", "1 (x) S", "1 (x) S 2 3", "x (x) S 1 2 3", ")(", "4 )x( S"] {
             assert_eq!(parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn stillness_is_that_of_all_threads() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        let signal = |s| rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), s).unwrap();
+        assert!(!stands_still(pid));
+        signal(rustix::process::Signal::STOP);
+        while !stands_still(pid) {
+            std::thread::yield_now();
+        }
+        assert_eq!(is_stopped(pid), Some(true));
+        signal(rustix::process::Signal::KILL);
+        child.wait().unwrap();
+        assert!(stands_still(pid) && is_stopped(pid).is_none());
     }
 
     #[test]
