@@ -2,8 +2,10 @@
 //! contains the first argument. A second argument prints every node.
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::Evidence;
-use agent_desktop_core::platform::{Apps, Observe, ReadPlan};
-use agent_desktop_core::tree::raw::{RawNode, RawTree};
+use agent_desktop_core::platform::{
+    Apps, ChainEdge, Observe, Presence, ProbeRequest, ReadPlan, TextSource, Window, WitnessProbe,
+};
+use agent_desktop_core::tree::raw::{Link, RawNode, RawTree};
 use agent_desktop_linux::LinuxPlatform;
 use std::time::Instant;
 
@@ -44,6 +46,73 @@ fn line(tree: &RawTree, at: usize) {
         n.cut,
         f.label_sources.len(),
     );
+}
+
+/// Probes every element that may hold a ref and compares what comes back with what the tree said.
+fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
+    let (mut count, mut differ, mut broken, mut dead) = (0, 0, 0, 0);
+    let mut spent = std::time::Duration::ZERO;
+    for (at, node) in tree.nodes.iter().enumerate() {
+        let f = &node.facts;
+        if !f.role.known().is_some_and(|r| r.interactive()) && f.own_text == Evidence::Absent {
+            continue;
+        }
+        let mut edges: Vec<ChainEdge> = Vec::new();
+        let mut parent = None;
+        for link in &tree.above {
+            edges.push(ChainEdge { parent: parent.replace(link.handle.clone()), child: link.clone() });
+        }
+        let mut path: Vec<u32> = tree.ancestors_or_self(at as u32).collect();
+        path.reverse();
+        for step in path {
+            let n = tree.node(step);
+            let child = Link { handle: n.handle.clone(), index: n.index };
+            edges.push(ChainEdge { parent: parent.replace(n.handle.clone()), child });
+        }
+        let witness = WitnessProbe { handle: node.handle.clone(), source: TextSource::OwnText };
+        let request = ProbeRequest {
+            process: &w.process,
+            target: &node.handle,
+            label_sources: &f.label_sources,
+            role: *f.role.known().unwrap_or(&agent_desktop_core::vocab::role::Role::Unknown),
+            edges: &edges,
+            witnesses: std::slice::from_ref(&witness),
+            cells: &[],
+            bounds: false,
+        };
+        let start = Instant::now();
+        let probe = platform.probe(&request, Deadline::after_ms(3_000));
+        spent += start.elapsed();
+        count += 1;
+        if !probe.edges.iter().all(|e| e.says_yes()) {
+            broken += 1;
+            if broken < 4 {
+                println!("  BROKEN {:?} {} {:?}", probe.edges, node.handle.as_str(), f.native_role);
+            }
+        }
+        if probe.witnesses[0] != f.own_text {
+            println!("  WITNESS {:?} was {:?}", probe.witnesses[0], f.own_text);
+        }
+        match probe.element {
+            Presence::Live(now) => {
+                let mut was = f.clone();
+                was.web_wrapper = now.web_wrapper;
+                if *now != was {
+                    differ += 1;
+                    if differ < 6 {
+                        println!("  WAS {was:?}\n  NOW {now:?}");
+                    }
+                }
+            }
+            other => {
+                dead += 1;
+                if dead < 4 {
+                    println!("  {other:?} {}", node.handle.as_str());
+                }
+            }
+        }
+    }
+    println!("  PROBED {count}: differ {differ}, broken {broken}, dead {dead}, {:?} each", spent / count.max(1));
 }
 
 fn main() {
@@ -91,6 +160,9 @@ fn main() {
                     );
                     for n in tree.nodes.iter().filter(|n| n.cut.is_some()) {
                         println!("  CUT {:?} {:?} of {:?} at {} {}", n.cut, n.children.len(), n.child_count, n.handle.as_str(), n.facts.native_role);
+                    }
+                    if run == 1 {
+                        probe_all(&platform, &tree, w);
                     }
                     if run == 2 && all.is_some() {
                         (0..tree.nodes.len()).for_each(|at| line(&tree, at));

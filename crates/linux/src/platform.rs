@@ -119,7 +119,7 @@ impl LinuxPlatform {
     }
 
     /// Where the content of the window with this root begins on the screen.
-    fn origin(&self, root: &Object, pid: u32, deadline: Deadline) -> Evidence<(f64, f64)> {
+    pub(crate) fn origin(&self, root: &Object, pid: u32, deadline: Deadline) -> Evidence<(f64, f64)> {
         let Some(all) = self.x_windows(deadline) else { return Evidence::Unknown(Cause::NotRead) };
         let own: Vec<&X11Window> =
             all.iter().filter(|w| w.pid == i32::try_from(pid).ok() && x_windows::is_counted(w)).collect();

@@ -23,6 +23,8 @@ pub struct Place {
     pub toolkit: Toolkit,
     /// What its ancestors say.
     pub above: Above,
+    /// Whether it stands right below the application: it is a window then.
+    pub top: bool,
     /// Where the window's content begins on the screen, for toolkits whose extents begin there.
     pub origin: Evidence<(f64, f64)>,
     /// Whether bounds are wanted.
@@ -131,7 +133,11 @@ pub fn label_text(native: &Native, toolkit: Toolkit) -> Evidence<String> {
 pub fn compose(native: &Native, place: &Place) -> Facts {
     let toolkit = place.toolkit;
     let number = native.role_number().unwrap_or(n::INVALID);
-    let role = role_of(native, toolkit);
+    let role = role_of(native, toolkit).map(|role| match role {
+        Role::Group if place.top => Role::Window,
+        Role::Window if !place.top && toolkit.frames_are_widgets() => Role::Group,
+        role => role,
+    });
     let known_role = role.known().copied().unwrap_or(Role::Unknown);
     let secure = is_secure(native, toolkit);
     let mut sources = Vec::new();

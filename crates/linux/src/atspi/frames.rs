@@ -87,14 +87,20 @@ pub fn tops(wire: &dyn Wire, apps: &[(&App, Option<Toolkit>)], deadline: Deadlin
 
 /// Whether a top-level element is a window that a user would count: not a tooltip, not an open menu, not a dialog that
 /// is kept for later (FINDINGS §4: Qt's hidden dialogs stay listed).
-fn is_listed(top: &Top, matched: bool) -> bool {
+fn is_listed(top: &Top, matched: bool, all_found: bool) -> bool {
     let Some(number) = top.native.role_number() else { return false };
     let states = top.native.states_or_none();
-    if top.native.dead.is_some() || states.defunct() {
-        return false;
-    }
     let kept = !states.has(States::VISIBLE) && !states.has(States::SHOWING) && !states.has(States::ICONIFIED);
-    role::is_window(number) && (matched || (number != n::WINDOW && !kept))
+    // Where each window that the server shows is accounted for, another frame isn't on the screen (Chromium keeps
+    // empty ones for its popups).
+    matched || (role::is_window(number) && number != n::WINDOW && !kept && !all_found)
+}
+
+/// Whether a top-level element may be a window at all. Qt's are of any role (seen in qt6ct).
+fn may_be_window(top: &Top) -> bool {
+    let alive = top.native.dead.is_none() && !top.native.states_or_none().defunct();
+    let other = matches!(top.native.role_number(), None | Some(n::TOOL_TIP | n::MENU | n::POPUP_MENU | n::INVALID));
+    alive && !other
 }
 
 /// The windows of one application.
@@ -107,21 +113,23 @@ pub fn of_app(app: &App, toolkit: Option<Toolkit>, tops: Option<Vec<Top>>, scree
     let mut out = Vec::new();
     let mut used = vec![false; own.len()];
     let silent = tops.is_none() || app.responsive == Responsive::No;
-    let frames: Vec<Top> = tops.unwrap_or_default().into_iter().filter(|t| t.native.role_number().is_some_and(role::is_window)).collect();
+    let frames: Vec<Top> = tops.unwrap_or_default().into_iter().filter(may_be_window).collect();
     let shapes: Vec<Frame> = frames.iter().map(|t| shape(t, toolkit)).collect();
-    for (top, found) in frames.iter().zip(windows::matched(&shapes, &own)) {
-        if !is_listed(top, found.is_some()) {
-            continue;
-        }
-        if let Some(w) = found {
-            used[w] = true;
-        }
-        out.push(window(app, top, found.map(|w| own[w]), matches!(screen, Screen::X11(_))));
+    let found = windows::matched(&shapes, &own);
+    for w in found.iter().flatten() {
+        used[*w] = true;
     }
-    // Windows that the application shows and no tree tells of.
-    for (w, _) in own.iter().zip(used).filter(|(_, used)| !used) {
-        out.push(treeless(app, w, silent));
+    let all_found = !own.is_empty() && used.iter().all(|u| *u);
+    let mut open = 0;
+    for (top, found) in frames.iter().zip(found) {
+        if is_listed(top, found.is_some(), all_found) {
+            open += usize::from(found.is_none());
+            out.push(window(app, top, found.map(|w| own[w]), matches!(screen, Screen::X11(_))));
+        }
     }
+    // Windows that the application shows and no tree tells of, less those that frames of theirs may be.
+    let unseen = own.iter().zip(used).filter(|(_, used)| !used).skip(open);
+    out.extend(unseen.map(|(w, _)| treeless(app, w, silent)));
     out
 }
 

@@ -202,6 +202,38 @@ impl Native {
         }
     }
 
+    /// Puts away what does not belong to the element by its read plan: a probe asks everything at once.
+    pub fn keep(&mut self, wanted: &[Field]) {
+        let has = |field: Field| wanted.contains(&field);
+        if !has(Field::RoleName) {
+            self.role_name = Evidence::Absent;
+        }
+        if !has(Field::ActionCount) {
+            (self.action_count, self.actions) = (Evidence::Absent, Evidence::Absent);
+        }
+        if !has(Field::Id) {
+            self.id = Evidence::Absent;
+        }
+        if !has(Field::Attributes) {
+            self.attributes = Evidence::Absent;
+        }
+        if !has(Field::Characters) {
+            (self.characters, self.text) = (Evidence::Absent, Evidence::Absent);
+        }
+        if !has(Field::Number) {
+            self.number = Evidence::Absent;
+        }
+        if !has(Field::Relations) {
+            self.labelled_by = Evidence::Absent;
+        }
+        if !has(Field::Extents) {
+            self.extents = Evidence::Unknown(Cause::NotRead);
+        }
+        if !has(Field::Cell) {
+            self.cell = Evidence::Absent;
+        }
+    }
+
     /// Takes the answer of one read.
     pub fn take(&mut self, field: Field, answer: Result<Reply, CallError>, toolkit: Toolkit) {
         match field {
@@ -283,7 +315,8 @@ impl Native {
             Ok(value) => Evidence::Known(value),
             Err(error) => {
                 let outcome = classify(&error, toolkit, field.asked());
-                if let ReadOutcome::Gone(why) = &outcome {
+                // What an element need not have proves no death.
+                if let (ReadOutcome::Gone(why), true) = (&outcome, field.asked() != Asked::Optional) {
                     self.dead.get_or_insert_with(|| why.clone());
                 }
                 outcome.evidence()

@@ -54,7 +54,9 @@ fn raw(walk: &Walk<'_>, toolkit: Toolkit, above: &[Link], plan: &ReadPlan, origi
     }
     let node = |at: &usize| {
         let (node, subject) = (&walk.nodes[*at], &walk.subjects[*at]);
-        let place = Place { toolkit, above: node.above, origin: origin.clone(), bounds: plan.bounds };
+        // The chain above a window is its application alone.
+        let top = node.parent.is_none() && above.len() == 1;
+        let place = Place { toolkit, above: node.above, top, origin: origin.clone(), bounds: plan.bounds };
         RawNode {
             handle: subject.object.handle(),
             parent: node.parent.map(|p| place_of[p]),

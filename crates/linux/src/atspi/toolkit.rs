@@ -71,10 +71,22 @@ impl Toolkit {
         matches!(self, Gtk3 | Gtk4 | Gecko | Chromium | LibreOffice)
     }
 
+    /// GTK 4's cache lists 43 children more than their parents do (FINDINGS §3 "superset", §4b "edges that `Parent`
+    /// denies"), with counts to match: there, only the parents' own lists count.
+    pub fn cache_tells_children(self) -> bool {
+        self != Gtk4
+    }
+
     /// FINDINGS §3 "p2p": asking for the application's own address switches atk-bridge's cache on. GTK 4 has its cache
     /// always and answers UnknownMethod.
     pub fn cache_wants_a_knock(self) -> bool {
         matches!(self, Gtk3 | Gecko | Chromium | LibreOffice)
+    }
+
+    /// Qt gives the role of a window to any framed widget, and to some windows that of a container (seen in kcalc and
+    /// qt6ct): only what stands below the application itself is a window.
+    pub fn frames_are_widgets(self) -> bool {
+        self.qt()
     }
 
     /// FINDINGS §2 "GTK4 4.8 states": no SHOWING there, so what can't be seen shows by its extents alone (zero area
@@ -117,6 +129,7 @@ impl Toolkit {
     pub fn blank_name(self, role: u32, name: &str) -> bool {
         match self {
             Gtk4 if role == n::FILLER => is_type_name(name),
+            Gtk4 if role == n::PAGE_TAB_LIST => name == "Tab list",
             Gtk4 => ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
                 name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
             }) && is_type_name(name),
@@ -124,10 +137,9 @@ impl Toolkit {
         }
     }
 
-    /// GTK 4.8 names every tab "Tab" and every tab list "Tab list" in the user's language (seen in
-    /// gtk4-widget-factory): the label inside tells more.
+    /// GTK 4.8 names every tab "Tab", in the user's language (seen in gtk4-widget-factory): the label inside tells more.
     pub fn name_is_generic(self, role: u32) -> bool {
-        self == Gtk4 && matches!(role, n::PAGE_TAB | n::PAGE_TAB_LIST)
+        self == Gtk4 && role == n::PAGE_TAB
     }
 
     /// FINDINGS §2 "GTK4 4.8 names": labelled buttons read "7 7".

@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
             }
             if self.nodes[at].depth >= self.plan.max_depth {
                 self.nodes[at].cut = Some(Cut::Limit);
-            } else if let Some(children) = self.cache.as_ref().and_then(|c| c.children(&subject.object)) {
+            } else if let Some(children) = self.cached_children(&subject.object) {
                 lists.push((at, numbered(children)));
             } else if count <= self.plan.max_children as u64 {
                 asked.push(at);
@@ -179,6 +179,10 @@ impl<'a> Walk<'a> {
             lists.push((at, self.first_children(at)));
         }
         lists
+    }
+
+    fn cached_children(&self, object: &Object) -> Option<Vec<Object>> {
+        self.cache.as_ref().filter(|_| self.toolkit.cache_tells_children())?.children(object)
     }
 
     /// As many children as the limit allows, one by one: the whole list may be too long to ask for.

@@ -23,16 +23,18 @@ pub fn matched(frames: &[Frame], windows: &[&X11Window]) -> Vec<Option<usize>> {
         }
     }
     scores.sort_by_key(|(s, _, _)| -s);
-    for (at, &(score, f, w)) in scores.iter().enumerate() {
+    for &(score, f, w) in &scores {
         if score <= 0 || out[f].is_some() || taken[w] {
             continue;
         }
-        let rival = |&(s, rf, rw): &(i32, usize, usize)| s == score && ((rf == f && !taken[rw] && rw != w) || (rw == w && out[rf].is_none() && rf != f));
-        if scores[at + 1..].iter().any(|s| rival(s)) {
-            continue;
+        // Another pair of one of the two that agrees as well leaves it open.
+        let rival = |&&(s, rf, rw): &&(i32, usize, usize)| {
+            s == score && (rf, rw) != (f, w) && ((rf == f && !taken[rw]) || (rw == w && out[rf].is_none()))
+        };
+        if scores.iter().find(rival).is_none() {
+            out[f] = Some(w);
+            taken[w] = true;
         }
-        out[f] = Some(w);
-        taken[w] = true;
     }
     // The one that is left is the one that is left.
     let open: Vec<usize> = (0..frames.len()).filter(|f| out[*f].is_none()).collect();
