@@ -3,6 +3,7 @@
 pub mod atspi;
 pub mod bus;
 pub mod desktop;
+pub mod operate;
 pub mod outcome;
 pub mod platform;
 pub mod process;
