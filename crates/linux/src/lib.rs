@@ -8,6 +8,7 @@ pub mod outcome;
 pub mod platform;
 pub mod process;
 mod traits;
+mod writes;
 pub mod x11;
 
 pub use platform::LinuxPlatform;

@@ -26,7 +26,7 @@ const JOIN_MS: u64 = 5_000;
 
 /// One Linux desktop: its buses, and its X server where it has one.
 pub struct LinuxPlatform {
-    pub(crate) bus: Bus,
+    pub(crate) bus: Arc<Bus>,
     display: Option<(String, Option<PathBuf>)>,
     x: Mutex<Option<x11::Connection>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
@@ -41,7 +41,7 @@ impl LinuxPlatform {
     /// Joins the desktop that these variables name: a private desktop's, another session's.
     pub fn join_with(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
-        let bus = Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?;
+        let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
         let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
         let display = set("DISPLAY").map(|d| (d, authority));
         Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()) })

@@ -295,3 +295,9 @@ mod tests {
         assert_eq!(lanes.take(), None);
     }
 }
+
+impl<W: Wire + ?Sized> Wire for Arc<W> {
+    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        (**self).flight(calls, deadline)
+    }
+}
