@@ -394,7 +394,7 @@ fn a_start_that_fails_half_way_leaves_nothing() {
     let base = Base::new();
     let fake = tempfile::tempdir().unwrap();
     let script = fake.path().join("Xvfb");
-    std::fs::write(&script, "#!/bin/sh\nsleep 300 &\necho 64999 >&$2\nwait\n").unwrap();
+    std::fs::write(&script, "#!/bin/sh\nsleep 300 &\necho 64999 >/proc/self/fd/$2\nwait\n").unwrap();
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", fake.path().display(), std::env::var("PATH").unwrap());

@@ -7,6 +7,7 @@ use agent_desktop_test_provider::scenario::Scenario;
 use agent_desktop_test_provider::{build, control, join};
 use std::io::{Read, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -59,7 +60,7 @@ async fn serve(args: Args, scenario: Scenario) -> Result<(), String> {
         let _ = std::fs::remove_file(socket);
     }
     // The answer to `quit` is still on its way through the control socket's task.
-    tokio::task::yield_now().await;
+    tokio::time::sleep(Duration::from_millis(10)).await;
     Ok(())
 }
 

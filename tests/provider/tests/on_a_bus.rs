@@ -477,6 +477,84 @@ fn caches_tell_the_truth_or_not() {
 }
 
 #[test]
+fn things_happen_between_two_reads_or_by_themselves() {
+    let bus = Bus::start();
+    let mut client = Client::start(&bus);
+
+    let mut provider = Provider::ready_made(&bus, "gone-between");
+    let (name, ok) = (provider.names[0].clone(), provider.path("ok"));
+    for _ in 0..2 {
+        client.read(&name, &ok, "Accessible", "GetState");
+    }
+    let press = client.press(&name, &ok, 500);
+    assert_eq!(press["error"], "org.freedesktop.DBus.Error.UnknownObject");
+    assert_eq!(provider.name("status"), "Nothing yet");
+
+    let mut provider = Provider::ready_made(&bus, "greyed-between");
+    let (name, ok) = (provider.names[0].clone(), provider.path("ok"));
+    for _ in 0..2 {
+        client.read(&name, &ok, "Accessible", "GetState");
+    }
+    assert_eq!(client.press(&name, &ok, 500)["ok"], true, "the lie");
+    assert_eq!(provider.name("status"), "Nothing yet");
+    assert_eq!(provider.log("write")[0]["effect"], false);
+
+    let mut provider = Provider::ready_made(&bus, "action-lies");
+    let (name, liar) = (provider.names[0].clone(), provider.path("liar"));
+    assert_eq!(client.press(&name, &liar, 500)["ok"], true);
+    assert_eq!(provider.name("status"), "Nothing yet");
+    let field = provider.path("no-text");
+    let set = client.call(
+        &name,
+        &field,
+        "EditableText",
+        "SetTextContents",
+        "s",
+        json!(["new"]),
+    );
+    assert_eq!(set["ok"], true);
+    let text = client.call(&name, &field, "Text", "GetText", "ii", json!([0, -1]));
+    assert_eq!(text["ok"], "old");
+
+    let mut provider = Provider::ready_made(&bus, "error-replies");
+    let (name, failed) = (provider.names[0].clone(), provider.path("failed-after"));
+    let press = client.press(&name, &failed, 500);
+    assert_eq!(press["error"], "org.freedesktop.DBus.Error.Failed");
+    assert_eq!(
+        provider.name("status"),
+        "failed-after",
+        "it failed after its effect"
+    );
+
+    let mut provider = Provider::ready_made(&bus, "countdown-label");
+    let before = provider.name("countdown");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_ne!(provider.name("countdown"), before);
+
+    let mut provider = Provider::ready_made(&bus, "null-refs");
+    let name = provider.names[0].clone();
+    let holes = provider.path("holes");
+    let null = "/org/a11y/atspi/null".to_owned();
+    assert_eq!(
+        client.children(&name, &holes),
+        [null, provider.path("in-holes")]
+    );
+
+    let provider = Provider::ready_made(&bus, "hang-after");
+    let name = provider.names[0].clone();
+    let mut answered = 0;
+    while client.raw(
+        &json!({"dest": name, "path": ROOT, "interface": "Accessible",
+        "member": "GetRole", "timeout_ms": 200}),
+    )["ok"]
+        == 75
+    {
+        answered += 1;
+    }
+    assert_eq!(answered, 40);
+}
+
+#[test]
 fn changes_are_announced() {
     let bus = Bus::start();
     let client = Client::start(&bus);

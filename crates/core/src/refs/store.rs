@@ -40,6 +40,9 @@ pub struct Store {
     session: Option<String>,
 }
 
+/// Directories of snapshots by id, and temporary files.
+type Listing = (Vec<(String, PathBuf)>, Vec<PathBuf>);
+
 /// What stands in a file: a map under another snapshot's name, or of another format, is found out.
 #[derive(Serialize)]
 struct Written<'a, T> {
@@ -224,8 +227,7 @@ impl Store {
         Ok(self.list()?.0.len())
     }
 
-    /// Directories of snapshots by id, and temporary files.
-    fn list(&self) -> Result<(Vec<(String, PathBuf)>, Vec<PathBuf>)> {
+    fn list(&self) -> Result<Listing> {
         let dir = self.snapshots();
         let failed = |e: &io::Error| private::io_error("list the snapshots", &dir, e);
         let (mut ids, mut temporary) = (Vec::new(), Vec::new());
@@ -239,10 +241,10 @@ impl Store {
             let (name, path) = (entry.file_name(), entry.path());
             if path.extension() == Some(OsStr::new("tmp")) {
                 temporary.push(path);
-            } else if let Some(id) = name.to_str().filter(|n| is_snapshot_id(n)) {
-                if entry.file_type().is_ok_and(|t| t.is_dir()) {
-                    ids.push((id.to_owned(), path));
-                }
+            } else if let Some(id) = name.to_str().filter(|n| is_snapshot_id(n))
+                && entry.file_type().is_ok_and(|t| t.is_dir())
+            {
+                ids.push((id.to_owned(), path));
             }
         }
         Ok((ids, temporary))

@@ -53,6 +53,9 @@ impl Default for Options {
     }
 }
 
+/// Column and number of columns, for a child of a splitter.
+pub type Hint = Option<(u32, u32)>;
+
 /// Why a shown element gets a ref.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earns {
@@ -76,7 +79,7 @@ pub struct Shown {
     /// Levels below the root, as shown.
     pub level: u32,
     /// "column i of n" for the children of a splitter.
-    pub hint: Option<(u32, u32)>,
+    pub hint: Hint,
     /// How many children there are, where not all of them are shown and the number is known.
     pub children_count: Option<u64>,
     /// Whether children are missing below this element.
@@ -108,7 +111,7 @@ pub(super) struct Work {
     pub(super) splice: bool,
     depth: u32,
     raw_depth: u32,
-    hint: Option<(u32, u32)>,
+    hint: Hint,
     children_count: Option<u64>,
     truncated: bool,
     /// What it is could not be read: nobody can say that it is inert.
@@ -232,7 +235,8 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
     let max_depth = if options.skeleton { options.max_depth.min(SKELETON_DEPTH) } else { options.max_depth };
     let mut work: Vec<Work> = Vec::new();
     let mut complete = true;
-    let mut stack: Vec<(u32, Option<u32>, Option<(u32, u32)>)> = Vec::new();
+    // Index in the raw tree, index of the parent in `work`, hint.
+    let mut stack: Vec<(u32, Option<u32>, Hint)> = Vec::new();
     if !tree.nodes.is_empty() {
         stack.push((0, None, None));
     }
@@ -272,12 +276,12 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             anchor: if earns_ref(&node.facts) || resolvable(&node.facts) { Some(at) } else { above },
             kept_children: 0,
         });
-        if clamped && options.skeleton {
-            if let Some(anchor) = work[at as usize].anchor.map(|a| &mut work[a as usize]) {
-                if anchor.earns == Earns::Nothing {
-                    anchor.earns = Earns::Anchor;
-                }
-            }
+        if clamped
+            && options.skeleton
+            && let Some(anchor) = work[at as usize].anchor.map(|a| &mut work[a as usize])
+            && anchor.earns == Earns::Nothing
+        {
+            anchor.earns = Earns::Anchor;
         }
         if in_depth && in_limit {
             // Where children are missing nobody can say which column one is.

@@ -47,7 +47,7 @@ pub fn auto() -> Vec<Session> {
         .filter_map(tree::environment)
         .filter_map(|env| candidate(&env));
     let mut sessions = merge(found.collect());
-    sessions.retain(|s| is_alive(s));
+    sessions.retain(is_alive);
     sessions
 }
 

@@ -66,21 +66,25 @@ fn launched(pid: i32, env: &std::collections::HashMap<String, String>) -> Option
     Some(name.strip_suffix(".desktop")?.replace('/', "-"))
 }
 
-/// The one entry that starts a program of this name. Several don't tell which it is, unless all but one are hidden from menus.
+/// The one entry that starts a program of this name. Of several, the only one that menus show, else the only one that
+/// starts it without options (others open its settings or a certain view); else nothing tells which it is.
 fn by_exec(names: &names::Names, entries: &BTreeMap<String, Entry>) -> Option<String> {
-    let fitting: Vec<&Entry> = entries
+    let fitting: Vec<(&Entry, bool)> = entries
         .values()
-        .filter(|e| {
-            let first = e.exec.as_deref().and_then(|x| desktop_entry::split_exec(x).ok()).and_then(|a| a.into_iter().next());
-            first.is_some_and(|p| names.matches(p.rsplit('/').next().unwrap_or(&p)))
+        .filter_map(|e| {
+            let line = desktop_entry::split_exec(e.exec.as_deref()?).ok()?;
+            let (program, args) = line.split_first()?;
+            let plain = args.iter().all(|a| a.starts_with('%'));
+            names.matches(program.rsplit('/').next().unwrap_or(program)).then_some((e, plain))
         })
         .collect();
-    let shown: Vec<&&Entry> = fitting.iter().filter(|e| !e.no_display).collect();
-    match (fitting.as_slice(), shown.as_slice()) {
-        ([one], _) => Some(one.id.clone()),
-        (_, [one]) => Some(one.id.clone()),
-        _ => None,
-    }
+    let only = |keep: &dyn Fn(&(&Entry, bool)) -> bool| {
+        let mut left = fitting.iter().filter(|f| keep(f));
+        left.next().filter(|_| left.next().is_none()).map(|(e, _)| e.id.clone())
+    };
+    only(&|_| true)
+        .or_else(|| only(&|(e, _)| !e.no_display))
+        .or_else(|| only(&|(e, plain)| !e.no_display && *plain))
 }
 
 #[cfg(test)]
@@ -135,11 +139,14 @@ mod tests {
             entry("calc", "office --calc", ""),
             entry("shown", "tool", ""),
             entry("hidden", "tool --x", "NoDisplay=true\n"),
+            entry("edit", "edit %F", ""),
+            entry("edit-settings", "edit --preferences", ""),
         ]
         .into();
         let of = |exe: &str| by_exec(&names::from_parts(Some(exe), &[exe.to_owned()], None), &entries);
         assert_eq!(of("/usr/bin/mousepad").as_deref(), Some("org.x.Pad"));
         assert_eq!(of("/usr/bin/office"), None);
         assert_eq!(of("/usr/bin/tool").as_deref(), Some("shown"));
+        assert_eq!(of("/usr/bin/edit").as_deref(), Some("edit"));
     }
 }

@@ -1,0 +1,472 @@
+//! One resolution's reads (decisions D1): the element again, the chain downwards, the witnesses, the process. Almost
+//! everything is asked in one flight, since the recorded chain is known; what moved costs two more.
+
+use super::compose::{Place, compose, label_text, wants_child_labels};
+use super::flight::{self, Subject};
+use super::interface as i;
+use super::native::{BASIC, Field, Label, Native};
+use super::role::native as n;
+use super::toolkit::Toolkit;
+use super::visibility::Above;
+use super::{grid, wants};
+use crate::LinuxPlatform;
+use crate::bus::{Body, Call, CallError, Object, Reply, Wire};
+use crate::outcome::read::{Asked, ReadOutcome, classify};
+use crate::platform::{toolkit_calls, toolkit_of};
+use crate::traits::process_life;
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::evidence::{Cause, Evidence};
+use agent_desktop_core::platform::{ChainEdge, Presence, Probe, ProbeRequest, ProcessLife, TextSource};
+use agent_desktop_core::tree::name::stable_name;
+use agent_desktop_core::tree::raw::{Facts, Handle};
+use std::collections::HashMap;
+
+/// Fields of the target beside the basic ones: all at once, since asking again would cost another round trip. Those
+/// that do not belong to the element are put away afterwards.
+const MORE: &[Field] = &[
+    Field::RoleName,
+    Field::ActionCount,
+    Field::Id,
+    Field::Attributes,
+    Field::Characters,
+    Field::Number,
+    Field::Relations,
+    Field::Extents,
+    Field::Cell,
+];
+
+/// What is asked of witnesses and label sources beside the basic facts: what text may be in.
+const TEXTUAL: &[Field] = &[Field::Characters];
+
+/// Texts of witnesses are compared by digest, so all of them counts, up to the contract's limit for one field.
+const MAX_TEXT: usize = 64 * 1024;
+
+type Answer = Result<Reply, CallError>;
+
+/// What a resolution asks, with the answers as they come.
+struct Reads<'a> {
+    wire: &'a dyn Wire,
+    request: &'a ProbeRequest<'a>,
+    toolkit: Toolkit,
+    deadline: Deadline,
+    /// The target, then label sources, then witnesses, then ancestors of the target.
+    subjects: Vec<Subject>,
+    labels: std::ops::Range<usize>,
+    witnesses: std::ops::Range<usize>,
+    ancestors: std::ops::Range<usize>,
+    edges: Vec<Edge>,
+    parent: Answer,
+    answered: bool,
+}
+
+struct Edge {
+    parent: Option<Object>,
+    child: Object,
+    index: u32,
+    holds: Evidence<bool>,
+}
+
+/// Everything that one resolution needs.
+pub fn probe(platform: &LinuxPlatform, request: &ProbeRequest<'_>, deadline: Deadline) -> Probe {
+    let process = process_life(request.process);
+    let Some(target) = Object::from_handle(request.target) else {
+        return unreadable(request, process, "this is no address of the Linux adapter");
+    };
+    let known = platform.known_toolkit(&target.bus);
+    let mut reads = match Reads::new(&platform.bus, request, target, known, deadline) {
+        Ok(reads) => reads,
+        Err(why) => return unreadable(request, process, why),
+    };
+    reads.first(known.is_none());
+    if known.is_none() && reads.answered {
+        platform.learn(reads.subjects[0].object.bus.clone(), reads.toolkit);
+    }
+    reads.follow();
+    reads.moved_edges();
+    let element = reads.element(platform, request.bounds);
+    let cells = reads.cells();
+    Probe {
+        process,
+        element,
+        edges: reads.edges.iter().map(|e| e.holds.clone()).collect(),
+        witnesses: reads.witness_texts(),
+        cells,
+        silent: !reads.answered,
+    }
+}
+
+fn unreadable(request: &ProbeRequest<'_>, process: ProcessLife, why: &str) -> Probe {
+    let fault = || Cause::Fault(why.to_owned());
+    Probe {
+        process,
+        element: Presence::Unknown(fault()),
+        edges: vec![Evidence::Unknown(fault()); request.edges.len()],
+        witnesses: vec![Evidence::Unknown(fault()); request.witnesses.len()],
+        cells: vec![Evidence::Unknown(fault()); request.cells.len()],
+        silent: false,
+    }
+}
+
+/// The target's ancestors, nearest first, by the recorded edges.
+fn chain(edges: &[ChainEdge], target: &Handle) -> Vec<Handle> {
+    let parents: HashMap<&Handle, &Handle> =
+        edges.iter().filter_map(|e| Some((&e.child.handle, e.parent.as_ref()?))).collect();
+    let mut out = Vec::new();
+    let mut at = target;
+    while let Some(parent) = parents.get(at).filter(|_| out.len() <= edges.len()) {
+        out.push((*parent).clone());
+        at = parent;
+    }
+    out
+}
+
+impl<'a> Reads<'a> {
+    fn new(
+        wire: &'a dyn Wire,
+        request: &'a ProbeRequest<'a>,
+        target: Object,
+        toolkit: Option<Toolkit>,
+        deadline: Deadline,
+    ) -> Result<Self, &'static str> {
+        let object = |h: &Handle| Object::from_handle(h).ok_or("an address of the chain is none of the Linux adapter");
+        let subject = |object: Object| Subject { object, native: Native::default() };
+        let mut subjects = vec![subject(target)];
+        let mut range = |handles: Vec<&Handle>| -> Result<std::ops::Range<usize>, &'static str> {
+            let start = subjects.len();
+            for handle in handles {
+                subjects.push(subject(object(handle)?));
+            }
+            Ok(start..subjects.len())
+        };
+        let ancestors = chain(request.edges, request.target);
+        let labels = range(request.label_sources.iter().collect())?;
+        let witnesses = range(request.witnesses.iter().map(|w| &w.handle).collect())?;
+        let ancestors = range(ancestors.iter().collect())?;
+        let edges = request.edges.iter().map(|e| {
+            Ok(Edge {
+                parent: e.parent.as_ref().map(object).transpose()?,
+                child: object(&e.child.handle)?,
+                index: e.child.index,
+                holds: Evidence::Unknown(Cause::NotRead),
+            })
+        });
+        Ok(Self {
+            wire,
+            request,
+            toolkit: toolkit.unwrap_or(Toolkit::Other),
+            deadline,
+            edges: edges.collect::<Result<_, &'static str>>()?,
+            subjects,
+            labels,
+            witnesses,
+            ancestors,
+            parent: Err(CallError::Late { sent: false }),
+            answered: false,
+        })
+    }
+
+    /// The flight that asks everything whose address is known.
+    fn first(&mut self, toolkit_unknown: bool) {
+        let mut jobs: Vec<(usize, Field)> = BASIC.iter().chain(MORE).map(|f| (0, *f)).collect();
+        for at in self.labels.clone().chain(self.witnesses.clone()) {
+            jobs.extend(BASIC.iter().chain(TEXTUAL).map(|f| (at, *f)));
+        }
+        for at in self.ancestors.clone() {
+            jobs.extend([Field::Role, Field::States].map(|f| (at, f)));
+        }
+        let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
+        let target = &self.subjects[0].object;
+        calls.push(Call::get(target, i::ACCESSIBLE, "Parent"));
+        calls.extend(self.edges.iter().map(Edge::call));
+        if toolkit_unknown {
+            calls.extend(toolkit_calls(&target.bus));
+        }
+        let mut answers = self.wire.flight(calls, self.deadline).into_iter();
+        let fields: Vec<Answer> = answers.by_ref().take(jobs.len()).collect();
+        self.parent = answers.next().unwrap_or(Err(CallError::Late { sent: false }));
+        let edges: Vec<Answer> = answers.by_ref().take(self.edges.len()).collect();
+        let rest: Vec<Answer> = answers.collect();
+        if toolkit_unknown && let Ok(toolkit) = toolkit_of(&rest) {
+            self.toolkit = toolkit;
+        }
+        // Which toolkit it is decides what an error means.
+        for ((at, field), answer) in jobs.into_iter().zip(fields) {
+            self.subjects[at].native.take(field, answer, self.toolkit);
+        }
+        let pid = self.request.process.pid;
+        for (edge, answer) in self.edges.iter_mut().zip(edges) {
+            edge.holds = edge.judge(answer, pid, self.toolkit);
+        }
+        self.answered = self.subjects.iter().any(|s| s.native.answered);
+    }
+
+    /// Texts and names of actions, whose number is known now, and labels that are new.
+    fn follow(&mut self) {
+        let mut jobs = Vec::new();
+        for (at, subject) in self.subjects.iter().enumerate() {
+            if self.ancestors.contains(&at) || wants::known_secure(&subject.native, self.toolkit) {
+                continue;
+            }
+            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().map(|f| (at, f)));
+        }
+        flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
+        let toolkit = self.toolkit;
+        let known: HashMap<Object, Evidence<String>> = self
+            .labels
+            .clone()
+            .map(|at| (self.subjects[at].object.clone(), gone_as_absent(&self.subjects[at].native, label_text(&self.subjects[at].native, toolkit))))
+            .collect();
+        if let Evidence::Known(list) = &mut self.subjects[0].native.labelled_by {
+            for label in list.iter_mut() {
+                if let Some(text) = known.get(&label.object) {
+                    label.text = text.clone();
+                }
+            }
+            flight::read_labels(self.wire, toolkit, list.iter_mut().collect(), self.deadline);
+        }
+        if wants_child_labels(&self.subjects[0].native, toolkit) {
+            let related: Vec<Object> = match &self.subjects[0].native.labelled_by {
+                Evidence::Known(list) => list.iter().map(|l| l.object.clone()).collect(),
+                _ => Vec::new(),
+            };
+            let inside = self.labels.clone().map(|at| self.subjects[at].object.clone()).filter(|o| !related.contains(o));
+            let text = |o: &Object| known.get(o).cloned().unwrap_or(Evidence::Absent);
+            let labels = inside.map(|object| Label { text: text(&object), object }).collect();
+            self.subjects[0].native.child_labels = Evidence::Known(labels);
+        }
+    }
+
+    /// Edges that the recorded index does not confirm: the child says its index, or the parent lists its children.
+    fn moved_edges(&mut self) {
+        let open = |e: &Edge| e.parent.is_some() && e.holds.says_no();
+        let moved: Vec<usize> = (0..self.edges.len()).filter(|at| open(&self.edges[*at])).collect();
+        if moved.is_empty() {
+            return;
+        }
+        let ask = |at: &usize| Call::new(&self.edges[*at].child, i::ACCESSIBLE, "GetIndexInParent");
+        let answers = self.wire.flight(moved.iter().map(ask).collect(), self.deadline);
+        let mut again = Vec::new();
+        for (&at, answer) in moved.iter().zip(answers) {
+            match answer.and_then(|r| r.int()) {
+                Ok(index) => match u32::try_from(index) {
+                    Ok(index) if index != self.edges[at].index => {
+                        self.edges[at].index = index;
+                        again.push(at);
+                    }
+                    _ => {}
+                },
+                Err(e) => self.edges[at].holds = unless_answered(&e, self.toolkit),
+            }
+        }
+        let answers = self.wire.flight(again.iter().map(|at| self.edges[*at].call()).collect(), self.deadline);
+        for (&at, answer) in again.iter().zip(answers) {
+            self.edges[at].holds = self.edges[at].judge(answer, self.request.process.pid, self.toolkit);
+        }
+        self.listed_edges(moved.into_iter().filter(|at| self.edges[*at].holds.says_no()).collect());
+    }
+
+    /// The last word: the parent's own list, where it isn't huge.
+    fn listed_edges(&mut self, open: Vec<usize>) {
+        let count = |at: &usize| Field::ChildCount.call(self.edges[*at].parent.as_ref().unwrap_or(&self.edges[*at].child));
+        let counts = self.wire.flight(open.iter().map(count).collect(), self.deadline);
+        let short = |answer: &Answer| answer.as_ref().is_ok_and(|r| r.int_property().is_ok_and(|c| (1..=4_096).contains(&c)));
+        let listed: Vec<usize> = open.iter().zip(&counts).filter(|(_, c)| short(c)).map(|(at, _)| *at).collect();
+        let list = |at: &usize| {
+            Call::new(self.edges[*at].parent.as_ref().unwrap_or(&self.edges[*at].child), i::ACCESSIBLE, "GetChildren")
+        };
+        let answers = self.wire.flight(listed.iter().map(list).collect(), self.deadline);
+        for (&at, answer) in listed.iter().zip(answers) {
+            let edge = &mut self.edges[at];
+            edge.holds = match answer.and_then(|r| r.objects()) {
+                Ok(children) => match children.iter().position(|c| *c == edge.child) {
+                    Some(index) => {
+                        edge.index = u32::try_from(index).unwrap_or(u32::MAX);
+                        Evidence::Known(true)
+                    }
+                    None => Evidence::Known(false),
+                },
+                Err(e) => unless_answered(&e, self.toolkit),
+            };
+        }
+    }
+
+    fn above(&self) -> Above {
+        // Outermost first.
+        self.ancestors.clone().rev().fold(Above::default(), |above, at| {
+            let native = &self.subjects[at].native;
+            above.below(native.role_number().unwrap_or(n::INVALID), native.states_or_none(), self.toolkit)
+        })
+    }
+
+    fn element(&mut self, platform: &LinuxPlatform, bounds: bool) -> Presence {
+        let above = self.above();
+        if let Some(answer) = dead(&self.subjects[0].native, &self.parent) {
+            return Presence::Dead(answer);
+        }
+        let cause = match (&self.subjects[0].native.states, &self.subjects[0].native.role) {
+            (Evidence::Unknown(c), _) | (_, Evidence::Unknown(c)) => Some(c.clone()),
+            _ => None,
+        };
+        if let Some(cause) = cause {
+            return if self.unowned() { Presence::Dead("the bus name has no owner".to_owned()) } else { Presence::Unknown(cause) };
+        }
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, bounds);
+        self.subjects[0].native.keep(&wanted);
+        self.table_cell();
+        if self.subjects[0].native.role_number() == Some(n::COMBO_BOX) && !self.toolkit.combo_name_is_value() {
+            let shown = super::selection::of(self.wire, self.toolkit, &self.subjects[0].object, self.deadline);
+            self.subjects[0].native.selected = match shown {
+                Evidence::Known(all) => all.into_iter().next().map_or(Evidence::Absent, Evidence::Known),
+                Evidence::Absent => Evidence::Absent,
+                Evidence::Unknown(c) => Evidence::Unknown(c),
+            };
+        }
+        let top = self.ancestors.len() == 1;
+        let origin = if bounds && self.toolkit.extents_are_of_window() {
+            let window = self.ancestors.clone().rev().nth(1).map_or(0, |at| at);
+            platform.origin(&self.subjects[window].object, self.request.process.pid, self.deadline)
+        } else {
+            Evidence::Unknown(Cause::NotRead)
+        };
+        let place = Place { toolkit: self.toolkit, above, top, origin, bounds };
+        Presence::Live(Box::new(compose(&self.subjects[0].native, &place)))
+    }
+
+    /// A cell that can't say where it stands: its table says.
+    fn table_cell(&mut self) {
+        if !self.toolkit.cell_by_table() || self.subjects[0].native.role_number() != Some(n::TABLE_CELL) {
+            return;
+        }
+        let target = self.subjects[0].object.clone();
+        if let Some(cell) = self.cells_of(&[target]).pop() {
+            self.subjects[0].native.cell = cell;
+        }
+    }
+
+    /// Nothing came: whether anybody is there at all.
+    fn unowned(&self) -> bool {
+        let name = Body::Text(self.subjects[0].object.bus.to_string());
+        self.wire.call(Call::driver("NameHasOwner", name), self.deadline.max(Deadline::after_ms(100))).and_then(|r| r.bool())
+            == Ok(false)
+    }
+
+    fn witness_texts(&self) -> Vec<Evidence<String>> {
+        let text = |(at, witness): (usize, &agent_desktop_core::platform::WitnessProbe)| {
+            let native = &self.subjects[at].native;
+            if native.dead.is_some() || native.states_or_none().defunct() {
+                return Evidence::Absent;
+            }
+            let facts = self.witness_facts(native);
+            match witness.source {
+                TextSource::OwnText => facts.own_text,
+                TextSource::Name => stable_name(&facts),
+            }
+        };
+        self.witnesses.clone().zip(self.request.witnesses).map(text).collect()
+    }
+
+    fn witness_facts(&self, native: &Native) -> Facts {
+        let mut native = native.clone();
+        let wanted = wants::wanted(&native, self.toolkit, Above::default(), false);
+        native.keep(&wanted);
+        let place = Place {
+            toolkit: self.toolkit,
+            above: Above::default(),
+            top: false,
+            origin: Evidence::Unknown(Cause::NotRead),
+            bounds: false,
+        };
+        compose(&native, &place)
+    }
+
+    fn cells(&self) -> Vec<Evidence<(i64, i64)>> {
+        let objects: Vec<Object> = self.request.cells.iter().filter_map(Object::from_handle).collect();
+        if objects.len() != self.request.cells.len() {
+            return vec![Evidence::Absent; self.request.cells.len()];
+        }
+        self.cells_of(&objects)
+    }
+
+    fn cells_of(&self, objects: &[Object]) -> Vec<Evidence<(i64, i64)>> {
+        let mut natives = vec![Native::default(); objects.len()];
+        if !self.toolkit.cell_by_table() {
+            let answers = self.wire.flight(objects.iter().map(|o| Field::Cell.call(o)).collect(), self.deadline);
+            for (native, answer) in natives.iter_mut().zip(answers) {
+                native.take(Field::Cell, answer, self.toolkit);
+            }
+            return natives.into_iter().map(|n| n.cell).collect();
+        }
+        let table_of: HashMap<&Object, (&Object, u32)> =
+            self.edges.iter().filter_map(|e| Some((&e.child, (e.parent.as_ref()?, e.index)))).collect();
+        let asked: Vec<Option<Call>> =
+            objects.iter().map(|o| table_of.get(o).map(|(table, index)| grid::cell_call(table, *index))).collect();
+        let mut answers = self.wire.flight(asked.iter().flatten().cloned().collect(), self.deadline).into_iter();
+        let one = |call: &Option<Call>| {
+            let Some(answer) = call.as_ref().and_then(|_| answers.next()) else { return Evidence::Absent };
+            match answer {
+                Ok(reply) => grid::cell_of(&reply).map_or(Evidence::Absent, Evidence::Known),
+                Err(e) => classify(&e, self.toolkit, Asked::Optional).evidence(),
+            }
+        };
+        asked.iter().map(one).collect()
+    }
+}
+
+impl Edge {
+    /// The call that confirms the edge. The first link's parent is the registry's list, whose indices mean nothing: what
+    /// counts is that the bus name still belongs to the process, and that the root answers.
+    fn call(&self) -> Call {
+        match &self.parent {
+            Some(parent) => {
+                let index = i32::try_from(self.index).unwrap_or(i32::MAX);
+                Call::with(parent, i::ACCESSIBLE, "GetChildAtIndex", Body::Int(index))
+            }
+            None => Call::driver("GetConnectionUnixProcessID", Body::Text(self.child.bus.to_string())),
+        }
+    }
+
+    fn judge(&self, answer: Answer, pid: u32, toolkit: Toolkit) -> Evidence<bool> {
+        if self.parent.is_none() {
+            return match answer.and_then(|r| r.uint()) {
+                Ok(owner) => Evidence::Known(owner == pid),
+                Err(e) => unless_answered(&e, toolkit),
+            };
+        }
+        match answer.and_then(|r| r.object()) {
+            Ok(child) => Evidence::Known(child == self.child),
+            Err(e) => unless_answered(&e, toolkit),
+        }
+    }
+}
+
+/// An answer that is an error is an answer: the parent has no such child. Silence is none.
+fn unless_answered(error: &CallError, toolkit: Toolkit) -> Evidence<bool> {
+    match (error, classify(error, toolkit, Asked::Optional)) {
+        (_, ReadOutcome::Retryable(Cause::Late)) => Evidence::Unknown(Cause::Late),
+        (CallError::Remote { .. }, ReadOutcome::Terminal(Cause::Denied)) => Evidence::Unknown(Cause::Denied),
+        (CallError::Remote { .. }, _) => Evidence::Known(false),
+        (_, ReadOutcome::Retryable(c) | ReadOutcome::Terminal(c)) => Evidence::Unknown(c),
+        (_, ReadOutcome::Absent | ReadOutcome::Gone(_)) => Evidence::Known(false),
+    }
+}
+
+/// A label that is gone says nothing any more; that is an answer.
+fn gone_as_absent(native: &Native, text: Evidence<String>) -> Evidence<String> {
+    if native.dead.is_some() { Evidence::Absent } else { text }
+}
+
+/// The answer that says that the element is dead (FINDINGS §4): an error, DEFUNCT, or a tombstone.
+fn dead(native: &Native, parent: &Answer) -> Option<String> {
+    if let Some(why) = &native.dead {
+        return Some(why.clone());
+    }
+    let states = native.states.known()?;
+    if states.defunct() {
+        return Some("the element reports DEFUNCT".to_owned());
+    }
+    let orphan = parent.as_ref().ok().and_then(|r| r.object_property().ok()).is_some_and(|p| p.is_null());
+    (states.is_empty() && orphan).then(|| "no states and no parent".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

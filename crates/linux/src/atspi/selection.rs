@@ -1,0 +1,82 @@
+//! What is chosen in a container, as it is displayed: for verification and for the value of combo boxes.
+
+use super::compose::label_text;
+use super::flight::{self, Subject};
+use super::interface as i;
+use super::native::{Field, Native};
+use super::role::native as n;
+use super::state::Native as States;
+use super::toolkit::Toolkit;
+use crate::LinuxPlatform;
+use crate::bus::{Call, Object, Wire};
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::evidence::{Cause, Evidence};
+use agent_desktop_core::tree::raw::Handle;
+
+/// Children looked at on each level, and levels: items lie in the container or in a list or menu inside it.
+const MAX_ITEMS: usize = 512;
+const LEVELS: usize = 3;
+
+/// The display texts of what is selected in the container.
+pub fn selected(platform: &LinuxPlatform, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
+    let Some(object) = Object::from_handle(target) else {
+        return Evidence::Unknown(Cause::Fault("this is no address of the Linux adapter".to_owned()));
+    };
+    match platform.toolkit(&object.bus, deadline) {
+        Ok(toolkit) => of(&platform.bus, toolkit, &object, deadline),
+        Err(_) => Evidence::Unknown(Cause::Late),
+    }
+}
+
+/// The same, where the toolkit is known.
+pub fn of(wire: &dyn Wire, toolkit: Toolkit, container: &Object, deadline: Deadline) -> Evidence<Vec<String>> {
+    const FIELDS: [Field; 4] = [Field::Role, Field::States, Field::Name, Field::ChildCount];
+    let mut subjects = vec![Subject { object: container.clone(), native: Native::default() }];
+    flight::read(wire, toolkit, &mut subjects, FIELDS.map(|f| (0, f)).to_vec(), deadline);
+    let root = &subjects[0].native;
+    if let Evidence::Unknown(cause) = &root.states {
+        return Evidence::Unknown(cause.clone());
+    }
+    if root.role_number() == Some(n::COMBO_BOX) && toolkit.combo_name_is_value() {
+        return root.name.clone().blank_as_absent().map(|name| vec![name]);
+    }
+    let mut level = subjects;
+    let mut found = Vec::new();
+    for _ in 0..LEVELS {
+        let parents: Vec<Object> = level
+            .iter()
+            .filter(|s| s.native.child_count.known().is_some_and(|c| (1..=MAX_ITEMS as u64).contains(c)))
+            .map(|s| s.object.clone())
+            .collect();
+        if parents.is_empty() {
+            break;
+        }
+        let calls = parents.iter().map(|p| Call::new(p, i::ACCESSIBLE, "GetChildren")).collect();
+        let mut next = Vec::new();
+        for answer in wire.flight(calls, deadline) {
+            match answer.and_then(|r| r.objects()) {
+                Ok(children) => next.extend(children.into_iter().filter(|o| !o.is_null())),
+                Err(_) => return Evidence::Unknown(Cause::Late),
+            }
+        }
+        level = next.into_iter().map(|object| Subject { object, native: Native::default() }).collect();
+        let jobs = (0..level.len()).flat_map(|at| FIELDS.map(|f| (at, f))).collect();
+        flight::read(wire, toolkit, &mut level, jobs, deadline);
+        for subject in &level {
+            match &subject.native.states {
+                Evidence::Unknown(Cause::Gone) => {}
+                Evidence::Unknown(cause) => return Evidence::Unknown(cause.clone()),
+                Evidence::Known(states) if states.has(States::SELECTED) => {
+                    if let Evidence::Known(text) = label_text(&subject.native, toolkit) {
+                        found.push(text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !found.is_empty() {
+            break;
+        }
+    }
+    Evidence::Known(found)
+}

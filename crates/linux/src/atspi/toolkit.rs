@@ -1,0 +1,298 @@
+//! What differs by toolkit, in one table. Each line cites the finding that proved it; nothing else in this crate
+//! asks which toolkit an application uses.
+
+use super::role::native as n;
+use agent_desktop_core::tree::raw::Grade;
+
+/// A toolkit, by `Application.ToolkitName` and version (FINDINGS §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Toolkit {
+    Gtk3,
+    Gtk4,
+    Qt5,
+    Qt6,
+    Gecko,
+    Chromium,
+    LibreOffice,
+    Java,
+    /// gnome-shell.
+    Clutter,
+    /// Nobody has measured it.
+    Other,
+}
+
+use Toolkit::*;
+
+impl Toolkit {
+    /// All of them.
+    pub const ALL: &'static [Toolkit] = &[Gtk3, Gtk4, Qt5, Qt6, Gecko, Chromium, LibreOffice, Java, Clutter, Other];
+
+    /// From the application's own words (FINDINGS §2 "toolkit string"). LibreOffice names the toolkit that draws it;
+    /// its accessible objects are its own, so the application's name decides.
+    pub fn of(toolkit: &str, version: &str, application: &str) -> Self {
+        let major = version.split('.').next().unwrap_or("");
+        match (toolkit, major) {
+            _ if application == "soffice" => LibreOffice,
+            ("gtk", "3") => Gtk3,
+            ("GTK", _) | ("gtk", "4") => Gtk4,
+            ("Qt", "5") => Qt5,
+            ("Qt", "6") => Qt6,
+            ("Gecko", _) => Gecko,
+            ("Chromium", _) => Chromium,
+            ("J2SE-access-bridge", _) => Java,
+            ("clutter", _) => Clutter,
+            _ => Other,
+        }
+    }
+
+    fn qt(self) -> bool {
+        matches!(self, Qt5 | Qt6)
+    }
+
+    /// Whether the tree holds web content, whose elements carry the page's attributes (FINDINGS §3 "GetAttributes").
+    pub fn web(self) -> bool {
+        matches!(self, Gecko | Chromium)
+    }
+
+    /// FINDINGS §4 "NB": Qt answers an unknown method of a live object as it answers a dead path.
+    pub fn unknown_object_is_ambiguous(self) -> bool {
+        self.qt()
+    }
+
+    /// FINDINGS §4: Qt answers `Properties.Get` on a dead path with UnknownInterface.
+    pub fn unknown_interface_is_death(self) -> bool {
+        self.qt()
+    }
+
+    /// FINDINGS §3 "Cache.GetItems": complete but for MANAGES_DESCENDANTS in atk-bridge's toolkits and GTK 4; empty in
+    /// Qt; the others were not measured.
+    pub fn cache_is_good(self) -> bool {
+        matches!(self, Gtk3 | Gtk4 | Gecko | Chromium | LibreOffice)
+    }
+
+    /// GTK 4's cache lists 43 children more than their parents do (FINDINGS §3 "superset", §4b "edges that `Parent`
+    /// denies"), with counts to match: there, only the parents' own lists count.
+    pub fn cache_tells_children(self) -> bool {
+        self != Gtk4
+    }
+
+    /// FINDINGS §3 "p2p": asking for the application's own address switches atk-bridge's cache on. GTK 4 has its cache
+    /// always and answers UnknownMethod.
+    pub fn cache_wants_a_knock(self) -> bool {
+        matches!(self, Gtk3 | Gecko | Chromium | LibreOffice)
+    }
+
+    /// Qt gives the role of a window to any framed widget, and to some windows that of a container (seen in kcalc and
+    /// qt6ct): only what stands below the application itself is a window.
+    pub fn frames_are_widgets(self) -> bool {
+        self.qt()
+    }
+
+    /// FINDINGS §2 "GTK4 4.8 states": no SHOWING there, so what can't be seen shows by its extents alone (zero area
+    /// where not mapped).
+    pub fn showing_is_reported(self) -> bool {
+        self != Gtk4
+    }
+
+    /// GTK 4 reports an element's own sensitivity, not that of a container which disables it (FINDINGS §2: entry in
+    /// an insensitive combo box says `sensitive`).
+    pub fn disabled_is_inherited(self) -> bool {
+        self == Gtk4
+    }
+
+    /// FINDINGS §2 "Extents": GTK 4 gives window-relative coordinates as screen coordinates.
+    pub fn extents_are_of_window(self) -> bool {
+        self == Gtk4
+    }
+
+    /// FINDINGS §4b: whether an address follows its element. `in_slot_item` says that an ancestor is an item of a
+    /// recycling view.
+    pub fn grade(self, role: u32, in_slot_item: bool) -> Grade {
+        let item = super::role::is_item(role);
+        match self {
+            // TreeView and ListBox rows keep their address; LibreOffice's objects are counted and never reused (§4).
+            Gtk3 | LibreOffice => Grade::Follows,
+            // List views recycle. A row of a ListBox doesn't, but has the same role and no other mark: slot.
+            Gtk4 if item || in_slot_item => Grade::Slot,
+            Gtk4 => Grade::Follows,
+            // Item text changes in place under the same path.
+            Qt5 | Qt6 if item || in_slot_item => Grade::Slot,
+            Qt5 | Qt6 => Grade::Follows,
+            // Index-keyed lists reuse nodes; whether the element stands in an item is decided over the tree.
+            Gecko | Chromium => Grade::Slot,
+            Java | Clutter | Other => Grade::Slot,
+        }
+    }
+
+    /// FINDINGS §2 "GTK4 4.8 names": unnamed widgets carry their C type's name, tabs the word "Tab".
+    pub fn blank_name(self, role: u32, name: &str) -> bool {
+        match self {
+            Gtk4 if role == n::FILLER => is_type_name(name),
+            Gtk4 if role == n::PAGE_TAB_LIST => name == "Tab list",
+            Gtk4 => ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
+                name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+            }) && is_type_name(name),
+            _ => false,
+        }
+    }
+
+    /// GTK 4.8 names every tab "Tab", in the user's language (seen in gtk4-widget-factory): the label inside tells more.
+    pub fn name_is_generic(self, role: u32) -> bool {
+        self == Gtk4 && role == n::PAGE_TAB
+    }
+
+    /// FINDINGS §2 "GTK4 4.8 names": labelled buttons read "7 7".
+    pub fn doubles_names(self) -> bool {
+        self == Gtk4
+    }
+
+    /// Roles whose number says less than the role's name: GTK 4.8's switch is a check box by number, Qt's menu button
+    /// a push button (seen in gtk4-widget-factory and qt6ct).
+    pub fn role_name_tells(self, role: u32) -> bool {
+        match self {
+            Gtk4 => role == n::CHECK_BOX,
+            Qt5 | Qt6 => role == n::PUSH_BUTTON,
+            _ => false,
+        }
+    }
+
+    /// Where the name of a combo box is what it shows: GTK 3 (seen in gtk3-widget-factory) and Qt (FINDINGS §5: the
+    /// relation is the label, the name is the text).
+    pub fn combo_name_is_value(self) -> bool {
+        matches!(self, Gtk3 | LibreOffice | Qt5 | Qt6)
+    }
+
+    /// FINDINGS §4b "Where the telling text is": Gecko makes no nodes of text; the element itself carries it.
+    /// LibreOffice's paragraphs are the same (FINDINGS §5 "set text").
+    pub fn text_is_in_elements(self) -> bool {
+        matches!(self, Gecko | LibreOffice)
+    }
+
+    /// FINDINGS §5 "set text": a Writer paragraph takes text in place.
+    pub fn paragraphs_are_fields(self) -> bool {
+        self == LibreOffice
+    }
+
+    /// FINDINGS §2 "Not on screen": where what isn't mapped has sentinel extents while its states stay VISIBLE, as
+    /// pages of stacks and notebooks have. Chromium drops VISIBLE, Qt both.
+    pub fn unmapped_shows_by_extents(self) -> bool {
+        matches!(self, Gtk3 | LibreOffice | Java)
+    }
+
+    /// FINDINGS §4b: tables without row objects, whose cells are flat children.
+    pub fn flat_tables(self) -> bool {
+        matches!(self, Gtk3 | Qt5 | Qt6 | LibreOffice | Java)
+    }
+
+    /// FINDINGS §4b: Qt has no TableCell interface; the table answers for its child's index.
+    pub fn cell_by_table(self) -> bool {
+        self.qt()
+    }
+
+    /// FINDINGS §5 "set text": Gecko answers True and changes nothing.
+    pub fn editable_text_lies(self) -> bool {
+        self == Gecko
+    }
+
+    /// FINDINGS §1: Chromium publishes web content only with its flag.
+    pub fn renders_pages_on_demand(self) -> bool {
+        self == Chromium
+    }
+
+    /// GTK 4 gives toggle buttons the role of push buttons; only they are ever PRESSED (seen in gtk4-widget-factory).
+    pub fn pressed_is_checked(self) -> bool {
+        self == Gtk4
+    }
+
+    /// FINDINGS §5 "GrabFocus": NotSupported in GTK 4.
+    pub fn grabs_focus(self) -> bool {
+        self != Gtk4
+    }
+
+    /// FINDINGS §5 "ScrollTo": works in Firefox and Chromium; not supported or not tested elsewhere.
+    pub fn scrolls_to(self) -> bool {
+        self.web()
+    }
+
+    /// Scroll panes whose scroll bars are children with a value (seen in gtk3- and gtk4-widget-factory).
+    pub fn scroll_pane_has_bars(self) -> bool {
+        matches!(self, Gtk3 | Gtk4)
+    }
+
+    /// Chromium lists `doDefault` on every node, text and headings included (FINDINGS §5 "Action names"): it says
+    /// something only where the role is one that is operated.
+    pub fn default_action_is_everywhere(self) -> bool {
+        self == Chromium
+    }
+
+    /// Whether actions are worth asking for. Text nodes of pages list `clickAncestor` alone; GTK 4's labels clipboard
+    /// actions alone, its containers none or the window's own (FINDINGS §2, §5).
+    pub fn asks_actions(self, role: u32) -> bool {
+        match self {
+            Gecko | Chromium => role != n::STATIC,
+            Gtk4 => !matches!(
+                role,
+                n::LABEL | n::PANEL | n::FILLER | n::SCROLL_PANE | n::SCROLL_BAR | n::IMAGE | n::SEPARATOR | n::FRAME
+                    | n::PAGE_TAB_LIST | n::PROGRESS_BAR | n::LEVEL_BAR
+            ),
+            _ => true,
+        }
+    }
+
+    /// Toolkit types of secure entries (FINDINGS §5 "Passwords").
+    pub fn secure_type(self, name: &str) -> bool {
+        self == Gtk4 && matches!(name, "GtkPasswordEntry" | "AdwPasswordEntryRow")
+    }
+
+    /// FINDINGS §5 "Passwords": Qt 5's hidden field has characters and reads ''.
+    pub fn hides_secret_text(self) -> bool {
+        self.qt()
+    }
+}
+
+/// Whether this reads like the name of a C type: one word of two or more humps.
+fn is_type_name(name: &str) -> bool {
+    let mut humps = 0;
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| {
+            humps += usize::from(c.is_ascii_uppercase());
+            c.is_ascii_alphanumeric() || c == '_'
+        })
+        && humps >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toolkits_by_their_own_words() {
+        assert_eq!(Toolkit::of("gtk", "3.24.38", "mousepad"), Gtk3);
+        assert_eq!(Toolkit::of("gtk", "3.24.38", "soffice"), LibreOffice);
+        assert_eq!(Toolkit::of("GTK", "4.8.3", "x"), Gtk4);
+        assert_eq!(Toolkit::of("Qt", "6.4.2", "x"), Qt6);
+        assert_eq!(Toolkit::of("Chromium", "1.0", "x"), Chromium);
+        assert_eq!(Toolkit::of("", "", "x"), Other);
+    }
+
+    #[test]
+    fn type_names_are_blank_and_labels_are_not() {
+        for (role, name) in [(n::TEXT, "GtkEntry"), (n::FILLER, "AdwGizmo"), (n::FILLER, "HistoryView")] {
+            assert!(Gtk4.blank_name(role, name), "{name}");
+        }
+        for (role, name) in [(n::PUSH_BUTTON, "GitHub"), (n::LABEL, "Gtk"), (n::FILLER, "Save As"), (n::LABEL, "Gtk4 demo")] {
+            assert!(!Gtk4.blank_name(role, name), "{name}");
+        }
+        assert!(!Gtk3.blank_name(n::TEXT, "GtkEntry"));
+    }
+
+    #[test]
+    fn what_nobody_measured_is_slot() {
+        assert_eq!(Other.grade(n::PUSH_BUTTON, false), Grade::Slot);
+        assert_eq!(Gtk4.grade(n::PUSH_BUTTON, true), Grade::Slot);
+        assert_eq!(Gtk4.grade(n::PUSH_BUTTON, false), Grade::Follows);
+        assert_eq!(Gtk3.grade(n::TABLE_CELL, false), Grade::Follows);
+        assert_eq!(Qt5.grade(n::TABLE_CELL, false), Grade::Slot);
+    }
+}

@@ -1,0 +1,163 @@
+//! What can be seen (decisions D11): hidden, off screen, or neither, from what each toolkit reports.
+
+use super::role::{self, native as n};
+use super::state::Native as States;
+use super::toolkit::Toolkit;
+use agent_desktop_core::evidence::Evidence;
+
+/// What the ancestors say about everything below them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Above {
+    /// A popup that isn't open: its items are off screen, not hidden (decisions D11).
+    pub closed_popup: bool,
+    /// A page or container that isn't shown.
+    pub hidden: bool,
+    /// A container that is disabled, in toolkits that report only an element's own sensitivity.
+    pub disabled: bool,
+    /// Web content.
+    pub in_web: bool,
+    /// An item of a collection.
+    pub in_item: bool,
+}
+
+/// Whether an element can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing says otherwise.
+    Yes,
+    /// It exists on a part of the content, or in a popup, that isn't on screen now.
+    Offscreen,
+    /// It isn't shown at all.
+    Hidden,
+}
+
+fn menuish(number: u32) -> bool {
+    matches!(
+        number,
+        n::MENU | n::POPUP_MENU | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM | n::TEAROFF_MENU_ITEM
+    )
+}
+
+/// Extents by which a toolkit says "not on screen" (FINDINGS §2 "Not on screen").
+pub fn sentinel(extents: (i32, i32, i32, i32)) -> bool {
+    let (x, y, width, height) = extents;
+    x == i32::MIN || y == i32::MIN || extents == (-1, -1, -1, -1) || width <= 0 || height <= 0
+}
+
+impl Above {
+    /// What an element with these facts says about its own descendants, in addition.
+    #[must_use]
+    pub fn below(self, number: u32, states: States, toolkit: Toolkit) -> Self {
+        let popup = matches!(number, n::MENU | n::POPUP_MENU | n::LIST | n::LIST_BOX | n::WINDOW);
+        let gone_page = number == n::DOCUMENT_WEB
+            && !self.in_web
+            && toolkit.showing_is_reported()
+            && !states.has(States::SHOWING)
+            && !states.is_empty();
+        Self {
+            closed_popup: self.closed_popup || (popup && !states.has(States::VISIBLE) && !states.is_empty()),
+            // The page of a background tab (FINDINGS §2 "background tabs in the tree").
+            hidden: self.hidden || gone_page,
+            disabled: self.disabled || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
+            in_web: self.in_web || number == n::DOCUMENT_WEB,
+            in_item: self.in_item || role::is_item(number),
+        }
+    }
+
+    /// Whether extents must tell what the states can't: scrolled out of view, or not shown at all.
+    pub fn asks_extents(self, number: u32, states: States, toolkit: Toolkit) -> bool {
+        if self.hidden || self.closed_popup || states.is_empty() {
+            return false;
+        }
+        if !toolkit.showing_is_reported() {
+            return !role::is_window(number) && states.has(States::VISIBLE);
+        }
+        toolkit.unmapped_shows_by_extents()
+            && states.has(States::VISIBLE)
+            && !states.has(States::SHOWING)
+            && !menuish(number)
+            && !role::is_item(number)
+    }
+
+    /// Whether the element can be seen.
+    pub fn seen(
+        self,
+        number: u32,
+        states: States,
+        extents: &Evidence<(i32, i32, i32, i32)>,
+        toolkit: Toolkit,
+    ) -> Seen {
+        if states.is_empty() {
+            return Seen::Yes;
+        }
+        if self.hidden {
+            return Seen::Hidden;
+        }
+        let folded = self.closed_popup || menuish(number);
+        let not_shown = if folded { Seen::Offscreen } else { Seen::Hidden };
+        if self.closed_popup {
+            return Seen::Offscreen;
+        }
+        if !states.has(States::VISIBLE) {
+            return not_shown;
+        }
+        let extents = extents.known().copied();
+        if !toolkit.showing_is_reported() {
+            return match extents {
+                Some(e) if sentinel(e) && !role::is_window(number) => not_shown,
+                Some((x, y, width, height)) if x.saturating_add(width) <= 0 || y.saturating_add(height) <= 0 => {
+                    Seen::Offscreen
+                }
+                _ => Seen::Yes,
+            };
+        }
+        if states.has(States::SHOWING) {
+            return Seen::Yes;
+        }
+        match extents {
+            _ if number == n::DOCUMENT_WEB && !self.in_web => Seen::Hidden,
+            Some(e) if sentinel(e) && toolkit.unmapped_shows_by_extents() && !role::is_item(number) => not_shown,
+            _ => Seen::Offscreen,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Toolkit::*;
+
+    const SEEN: u64 = States::VISIBLE | States::SHOWING | States::SENSITIVE;
+    const GONE: Evidence<(i32, i32, i32, i32)> = Evidence::Known((i32::MIN, i32::MIN, 1, 1));
+    const REAL: Evidence<(i32, i32, i32, i32)> = Evidence::Known((10, 3_434, 40, 20));
+
+    #[test]
+    fn scrolled_out_is_not_hidden_and_a_page_not_shown_is() {
+        let seen = |s, e: &Evidence<_>, t| Above::default().seen(n::PUSH_BUTTON, States(s), e, t);
+        assert_eq!(seen(SEEN, &REAL, Gtk3), Seen::Yes);
+        assert_eq!(seen(States::VISIBLE, &REAL, Gtk3), Seen::Offscreen);
+        assert_eq!(seen(States::VISIBLE, &GONE, Gtk3), Seen::Hidden);
+        assert_eq!(seen(States::SENSITIVE, &REAL, Qt5), Seen::Hidden);
+        assert_eq!(seen(States::VISIBLE, &REAL, Chromium), Seen::Offscreen);
+        // FINDINGS §2: GTK 4 never reports SHOWING.
+        assert_eq!(seen(States::VISIBLE, &REAL, Gtk4), Seen::Yes);
+        assert_eq!(seen(States::VISIBLE, &Evidence::Known((10, 56, 0, 0)), Gtk4), Seen::Hidden);
+    }
+
+    #[test]
+    fn items_of_closed_menus_are_off_screen_only() {
+        let open = Above::default();
+        assert_eq!(open.seen(n::MENU_ITEM, States(States::VISIBLE), &GONE, Gtk3), Seen::Offscreen);
+        let closed = open.below(n::LIST, States(States::SENSITIVE), Qt5);
+        assert_eq!(closed.seen(n::LIST_ITEM, States(SEEN), &REAL, Qt5), Seen::Offscreen);
+    }
+
+    #[test]
+    fn background_tabs_are_hidden() {
+        let page = Above::default().below(n::DOCUMENT_WEB, States(States::VISIBLE), Gecko);
+        assert_eq!(page.seen(n::LINK, States(States::VISIBLE), &REAL, Gecko), Seen::Hidden);
+        let shown = Above::default().below(n::DOCUMENT_WEB, States(SEEN), Gecko);
+        let frame = shown.below(n::DOCUMENT_WEB, States(States::VISIBLE), Gecko);
+        assert_eq!(frame.seen(n::LINK, States(States::VISIBLE), &REAL, Gecko), Seen::Offscreen);
+    }
+}

@@ -1,0 +1,14 @@
+//! The buses: find and join them; one place that sends (architecture: rooms of linux).
+//!
+//! Raw method calls only. A proxy's property cache calls `Properties.GetAll`, which kills Qt
+//! (FINDINGS §3 "Other calls", §10).
+
+pub mod call;
+pub mod join;
+pub mod reply;
+pub mod sender;
+
+pub use call::{Body, Call, Object};
+pub use join::Bus;
+pub use reply::{CallError, Reply};
+pub use sender::{Incoming, Sender, Signal, Ticket, Wire};

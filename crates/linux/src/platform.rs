@@ -1,0 +1,184 @@
+//! The adapter as core sees it.
+
+use crate::atspi::{apps, frames, read};
+use crate::atspi::frames::Screen;
+use crate::atspi::interface as i;
+use crate::atspi::native::Field;
+use crate::atspi::toolkit::Toolkit;
+use crate::atspi::windows as x_windows;
+use crate::bus::join::describe;
+use crate::bus::{Bus, Call, Object, Wire};
+use crate::x11::{self, X11Window};
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::error::{Code, Error};
+use agent_desktop_core::evidence::{Cause, Evidence};
+use agent_desktop_core::platform::{App, ReadPlan, Responsive, Window};
+use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How long the X server may take: it is local and answers at once, or is beyond use.
+const X_MS: u64 = 1_000;
+
+/// How long joining may take.
+const JOIN_MS: u64 = 5_000;
+
+/// One Linux desktop: its buses, and its X server where it has one.
+pub struct LinuxPlatform {
+    pub(crate) bus: Arc<Bus>,
+    display: Option<(String, Option<PathBuf>)>,
+    x: Mutex<Option<x11::Connection>>,
+    toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
+}
+
+impl LinuxPlatform {
+    /// Joins the desktop that this process's environment names.
+    pub fn join() -> Result<Self, Error> {
+        Self::join_with(|name| std::env::var(name).ok())
+    }
+
+    /// Joins the desktop that these variables name: a private desktop's, another session's.
+    pub fn join_with(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let set = |name: &str| variable(name).filter(|v| !v.is_empty());
+        let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
+        let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
+        let display = set("DISPLAY").map(|d| (d, authority));
+        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()) })
+    }
+
+    /// The accessibility bus.
+    pub fn bus(&self) -> &Bus {
+        &self.bus
+    }
+
+    /// The managed windows of the X server; none where there is no X server to ask.
+    pub fn x_windows(&self, deadline: Deadline) -> Option<Vec<X11Window>> {
+        let (display, authority) = self.display.as_ref()?;
+        let end = deadline.within_ms(X_MS).instant();
+        let mut held = self.x.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_none() {
+            *held = x11::connect(display, authority.as_deref(), end).ok();
+        }
+        let connection = held.as_ref()?;
+        connection.set_deadline(end);
+        match x11::windows(connection) {
+            Ok(all) => Some(all),
+            Err(_) => {
+                // After a timeout the connection is not to be used again.
+                *held = None;
+                None
+            }
+        }
+    }
+
+    /// The toolkit of the application that owns a connection, asked once.
+    pub(crate) fn toolkit(&self, bus_name: &Arc<str>, deadline: Deadline) -> Result<Toolkit, Error> {
+        if let Some(known) = self.known_toolkit(bus_name) {
+            return Ok(known);
+        }
+        let calls = toolkit_calls(bus_name);
+        let answers = self.bus.flight(calls.to_vec(), deadline);
+        let toolkit = toolkit_of(&answers)?;
+        self.learn(bus_name.clone(), toolkit);
+        Ok(toolkit)
+    }
+
+    pub(crate) fn known_toolkit(&self, bus_name: &str) -> Option<Toolkit> {
+        self.toolkits.lock().unwrap_or_else(PoisonError::into_inner).get(bus_name).copied()
+    }
+
+    pub(crate) fn learn(&self, bus_name: Arc<str>, toolkit: Toolkit) {
+        self.toolkits.lock().unwrap_or_else(PoisonError::into_inner).insert(bus_name, toolkit);
+    }
+
+    pub(crate) fn list_apps(&self, windows: &[X11Window], deadline: Deadline) -> Result<Vec<App>, Error> {
+        let listed = apps::list(&self.bus, windows, deadline)?;
+        for l in &listed {
+            if let (Some(toolkit), Some(root)) = (l.toolkit, l.app.root.as_ref().and_then(Object::from_handle)) {
+                self.learn(root.bus, toolkit);
+            }
+        }
+        Ok(listed.into_iter().map(|l| l.app).collect())
+    }
+
+    pub(crate) fn list_windows(&self, apps: &[App], windows: Option<&[X11Window]>, deadline: Deadline) -> Vec<Window> {
+        let asked: Vec<(&App, Option<Toolkit>)> = apps
+            .iter()
+            .map(|a| {
+                let root = a.root.as_ref().and_then(Object::from_handle);
+                // One that was silent in the list isn't asked again there.
+                let toolkit = root.filter(|_| a.responsive == Responsive::Yes).and_then(|o| self.known_toolkit(&o.bus));
+                (a, toolkit)
+            })
+            .collect();
+        let tops = frames::tops(&self.bus, &asked, deadline);
+        let screen = windows.map_or(Screen::None, Screen::X11);
+        let each = |((app, toolkit), tops)| frames::of_app(app, toolkit, tops, screen);
+        asked.into_iter().zip(tops).flat_map(each).collect()
+    }
+
+    /// Where the content of the window with this root begins on the screen.
+    pub(crate) fn origin(&self, root: &Object, pid: u32, deadline: Deadline) -> Evidence<(f64, f64)> {
+        let Some(all) = self.x_windows(deadline) else { return Evidence::Unknown(Cause::NotRead) };
+        let own: Vec<&X11Window> =
+            all.iter().filter(|w| w.pid == i32::try_from(pid).ok() && x_windows::is_counted(w)).collect();
+        if let [only] = own.as_slice() {
+            return Evidence::Known(x_windows::origin(only));
+        }
+        let answers = self.bus.flight(vec![Field::Name.call(root), Field::Extents.call(root)], deadline);
+        let title = answers.first().and_then(|a| a.as_ref().ok()?.text_property().ok()).unwrap_or_default();
+        let extents = answers.get(1).and_then(|a| a.as_ref().ok()?.extents().ok());
+        let extents = extents.map(|(_, _, w, h)| (i32::MIN, i32::MIN, w, h));
+        match x_windows::matched(&[x_windows::Frame { title, extents }], &own).first() {
+            Some(Some(w)) => Evidence::Known(x_windows::origin(own[*w])),
+            _ => Evidence::Unknown(Cause::Fault("the window's place on the screen is unknown".to_owned())),
+        }
+    }
+
+    pub(crate) fn tree(&self, root: &Handle, above: &[Link], pid: u32, plan: &ReadPlan) -> Result<RawTree, Error> {
+        let object = object(root)?;
+        let toolkit = self.toolkit(&object.bus, plan.deadline)?;
+        let origin = if plan.bounds && toolkit.extents_are_of_window() {
+            let window = above.get(1).and_then(|l| Object::from_handle(&l.handle)).unwrap_or_else(|| object.clone());
+            self.origin(&window, pid, plan.deadline)
+        } else {
+            Evidence::Unknown(Cause::NotRead)
+        };
+        read::read_tree(&self.bus, toolkit, object, above, plan, origin)
+    }
+}
+
+/// The object of a handle that core kept for us.
+pub(crate) fn object(handle: &Handle) -> Result<Object, Error> {
+    Object::from_handle(handle).ok_or_else(|| Error::before(Code::Internal, "this is no address of the Linux adapter"))
+}
+
+/// The calls whose answers tell the toolkit.
+pub(crate) fn toolkit_calls(bus_name: &Arc<str>) -> [Call; 3] {
+    let root = Object::root_of(bus_name.clone());
+    [
+        Call::get(&root, i::APPLICATION, "ToolkitName"),
+        Call::get(&root, i::APPLICATION, "Version"),
+        Call::get(&root, i::ACCESSIBLE, "Name"),
+    ]
+}
+
+/// The toolkit by the answers to [`toolkit_calls`].
+pub(crate) fn toolkit_of(answers: &[Result<crate::bus::Reply, crate::bus::CallError>]) -> Result<Toolkit, Error> {
+    use crate::bus::CallError;
+    let text = |at: usize| match answers.get(at) {
+        Some(Ok(reply)) => Ok(reply.text_property().unwrap_or_default()),
+        Some(Err(e @ (CallError::Late { .. } | CallError::Broken { .. }))) => Err(e.clone()),
+        _ => Ok(String::new()),
+    };
+    match (text(0), text(1), text(2)) {
+        (Ok(name), Ok(version), Ok(application)) => Ok(Toolkit::of(&name, &version, &application)),
+        (Err(e), _, _) | (_, Err(e), _) | (_, _, Err(e)) => {
+            Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+                .retry_after(1_000)
+                .suggest("Wait until the application responds again, or raise --timeout-ms.")
+                .platform(describe(&e)))
+        }
+    }
+}

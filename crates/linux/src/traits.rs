@@ -1,0 +1,83 @@
+//! The adapter's side of core's traits: each method hands over to the room that knows.
+
+use crate::atspi::{identity, surfaces};
+use crate::platform::LinuxPlatform;
+use crate::process::{self, Token};
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::error::Error;
+use agent_desktop_core::evidence::{Cause, Evidence};
+use agent_desktop_core::geometry::Point;
+use agent_desktop_core::platform::{
+    App, Apps, Hit, Observe, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
+};
+use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
+use agent_desktop_core::vocab::surface::Surface;
+
+impl Observe for LinuxPlatform {
+    fn read_tree(&self, root: &Handle, above: &[Link], process: &ProcessKey, plan: &ReadPlan) -> Result<RawTree, Error> {
+        self.tree(root, above, process.pid, plan)
+    }
+
+    fn probe(&self, request: &ProbeRequest<'_>, deadline: Deadline) -> Probe {
+        identity::probe(self, request, deadline)
+    }
+
+    fn process_life(&self, process: &ProcessKey) -> ProcessLife {
+        process_life(process)
+    }
+
+    fn selection(&self, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
+        crate::atspi::selection::selected(self, target, deadline)
+    }
+
+    fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {
+        crate::atspi::hit::test(self, target, points, deadline)
+    }
+}
+
+/// Whether the process of this generation runs, from the kernel.
+pub(crate) fn process_life(key: &ProcessKey) -> ProcessLife {
+    let (Ok(pid), Ok(token)) = (i32::try_from(key.pid), key.instance.parse::<Token>()) else {
+        return ProcessLife::Unknown(Cause::Fault("this is no process of the Linux adapter".to_owned()));
+    };
+    match process::alive(pid, &token) {
+        process::Liveness::Alive => ProcessLife::Alive,
+        process::Liveness::Gone => ProcessLife::Gone,
+        process::Liveness::OtherGeneration => ProcessLife::OtherGeneration,
+        process::Liveness::Unknown => ProcessLife::Unknown(Cause::Denied),
+    }
+}
+
+impl Apps for LinuxPlatform {
+    fn apps(&self, deadline: Deadline) -> Result<Vec<App>, Error> {
+        let windows = self.x_windows(deadline).unwrap_or_default();
+        self.list_apps(&windows, deadline)
+    }
+
+    fn windows(&self, apps: &[App], deadline: Deadline) -> Result<Vec<Window>, Error> {
+        let windows = self.x_windows(deadline);
+        Ok(self.list_windows(apps, windows.as_deref(), deadline))
+    }
+
+    fn active_window(&self, deadline: Deadline) -> Result<Option<Window>, Error> {
+        let windows = self.x_windows(deadline);
+        let mut apps = self.list_apps(windows.as_deref().unwrap_or_default(), deadline)?;
+        // Where the window system says which process is active, nobody else is asked.
+        let active = windows.iter().flatten().find(|w| w.is_active).and_then(|w| w.pid);
+        if let Some(pid) = active {
+            apps.retain(|a| i32::try_from(a.process.pid) == Ok(pid));
+        }
+        let all = self.list_windows(&apps, windows.as_deref(), deadline);
+        let mut focused = all.into_iter().filter(|w| w.focused.says_yes());
+        // Two that claim it are none.
+        Ok(focused.next().filter(|_| focused.next().is_none()))
+    }
+
+    fn surfaces(&self, app: &App, deadline: Deadline) -> Result<Vec<SurfaceInfo>, Error> {
+        surfaces::open(self, app, deadline)
+    }
+
+    fn supported_surfaces(&self) -> Vec<Surface> {
+        surfaces::SUPPORTED.to_vec()
+    }
+}
