@@ -3,6 +3,7 @@
 use agent_desktop_core::command::{self, Host};
 use agent_desktop_core::error::{Code, Delivery, Error, Result, echo};
 use agent_desktop_core::platform::Platform;
+use agent_desktop_linux::LinuxPlatform;
 use agent_desktop_linux::desktop::environment::is_foreign;
 use agent_desktop_linux::desktop::{
     self, DesktopEnv, DesktopError, Desktops, Geometry, Home, Listed, Record, Session, StartOptions, SupervisorCommand,
@@ -36,15 +37,13 @@ impl Host for Machine {
 
 /// Joins the desktop of this environment, or the one that our own variables name.
 fn join(env: Option<DesktopEnv>) -> Result<Box<dyn Platform>> {
-    let variable = |name: &str| match &env {
-        Some(env) => env
-            .get(name)
-            .map(str::to_owned)
-            .or_else(|| if is_foreign(name, env.home) { None } else { std::env::var(name).ok() }),
-        None => std::env::var(name).ok(),
-    };
-    let _ = variable;
-    Err(command::not_available("the adapter"))
+    let own = |name: &str| std::env::var(name).ok();
+    let platform = LinuxPlatform::join_with(|name| match &env {
+        // What belongs to the session that we were started from must not reach into another.
+        Some(env) => env.get(name).map(str::to_owned).or_else(|| own(name).filter(|_| !is_foreign(name, env.home))),
+        None => own(name),
+    })?;
+    Ok(Box::new(platform))
 }
 
 /// The graphical session that `auto` means: the only one. Private desktops have ids and count only where nothing
