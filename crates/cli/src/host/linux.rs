@@ -56,7 +56,9 @@ fn only_session(mut sessions: Vec<Session>) -> Result<DesktopEnv> {
         [session] => Ok(DesktopEnv { set: session.env.clone(), home: Home::Keep }),
         [] => Err(Error::before(Code::PlatformNotSupported, "this user has no running graphical session")
             .kind("no_desktop")
-            .suggest("'agent-desktop desktop run -- CMD' runs a command on a private desktop; 'desktop start' keeps one.")),
+            .suggest(
+                "'agent-desktop desktop run -- CMD' runs a command on a private desktop; 'desktop start' keeps one.",
+            )),
         several => {
             let rows: Vec<Value> = several.iter().map(session_json).collect();
             Err(Error::before(Code::AmbiguousTarget, "this user has several running graphical sessions")
@@ -151,11 +153,9 @@ fn structured(error: &DesktopError) -> Error {
         DesktopError::PermissionDenied { path, .. } => {
             Error::before(Code::PermDenied, message).kind("foreign_directory").detail("path", path.as_str())
         }
-        DesktopError::NoSuchDesktop { id } => {
-            Error::invalid(format!("there is no desktop {} of yours", echo(id)))
-                .kind("no_such_desktop")
-                .suggest("'agent-desktop desktop list' shows ids; 'agent-desktop desktop start' makes one.")
-        }
+        DesktopError::NoSuchDesktop { id } => Error::invalid(format!("there is no desktop {} of yours", echo(id)))
+            .kind("no_such_desktop")
+            .suggest("'agent-desktop desktop list' shows ids; 'agent-desktop desktop start' makes one."),
         DesktopError::NotReady { .. } => Error::before(Code::Timeout, message).kind("desktop_not_ready"),
         DesktopError::InvalidOption { .. } => Error::invalid(message),
         DesktopError::StartFailed { step, .. } => {
