@@ -21,7 +21,7 @@ A ref is `@<snapshot_id>:eN`, as `snapshot` and `find` print it. `--app NAME` is
 `details.kind: \"not_available\"`.
 
 Where the operating system has an accessibility permission, all commands need it but for those that need no desktop,
-`list-*`, `clipboard-*`, `status`, `permissions` and a bare `screenshot`.
+`list-apps`, `list-windows`, `list-displays`, `clipboard-*`, `status`, `permissions` and a bare `screenshot`.
 ";
 
 /// The whole document.

@@ -3,6 +3,7 @@
 use agent_desktop_core::command::{self, Host};
 use agent_desktop_core::error::{Code, Delivery, Error, Result, echo};
 use agent_desktop_core::platform::Platform;
+use agent_desktop_linux::LinuxPlatform;
 use agent_desktop_linux::desktop::environment::is_foreign;
 use agent_desktop_linux::desktop::{
     self, DesktopEnv, DesktopError, Desktops, Geometry, Home, Listed, Record, Session, StartOptions, SupervisorCommand,
@@ -36,14 +37,13 @@ impl Host for Machine {
 
 /// Joins the desktop of this environment, or the one that our own variables name.
 fn join(env: Option<DesktopEnv>) -> Result<Box<dyn Platform>> {
-    let variable = |name: &str| match &env {
-        Some(env) => env
-            .get(name)
-            .map(str::to_owned)
-            .or_else(|| if is_foreign(name, env.home) { None } else { std::env::var(name).ok() }),
-        None => std::env::var(name).ok(),
-    };
-    Ok(Box::new(agent_desktop_linux::LinuxPlatform::join_with(variable)?))
+    let own = |name: &str| std::env::var(name).ok();
+    let platform = LinuxPlatform::join_with(|name| match &env {
+        // What belongs to the session that we were started from must not reach into another.
+        Some(env) => env.get(name).map(str::to_owned).or_else(|| own(name).filter(|_| !is_foreign(name, env.home))),
+        None => own(name),
+    })?;
+    Ok(Box::new(platform))
 }
 
 /// The graphical session that `auto` means: the only one. Private desktops have ids and count only where nothing
@@ -56,7 +56,9 @@ fn only_session(mut sessions: Vec<Session>) -> Result<DesktopEnv> {
         [session] => Ok(DesktopEnv { set: session.env.clone(), home: Home::Keep }),
         [] => Err(Error::before(Code::PlatformNotSupported, "this user has no running graphical session")
             .kind("no_desktop")
-            .suggest("'agent-desktop desktop run -- CMD' runs a command on a private desktop; 'desktop start' keeps one.")),
+            .suggest(
+                "'agent-desktop desktop run -- CMD' runs a command on a private desktop; 'desktop start' keeps one.",
+            )),
         several => {
             let rows: Vec<Value> = several.iter().map(session_json).collect();
             Err(Error::before(Code::AmbiguousTarget, "this user has several running graphical sessions")
@@ -151,11 +153,9 @@ fn structured(error: &DesktopError) -> Error {
         DesktopError::PermissionDenied { path, .. } => {
             Error::before(Code::PermDenied, message).kind("foreign_directory").detail("path", path.as_str())
         }
-        DesktopError::NoSuchDesktop { id } => {
-            Error::invalid(format!("there is no desktop {} of yours", echo(id)))
-                .kind("no_such_desktop")
-                .suggest("'agent-desktop desktop list' shows ids; 'agent-desktop desktop start' makes one.")
-        }
+        DesktopError::NoSuchDesktop { id } => Error::invalid(format!("there is no desktop {} of yours", echo(id)))
+            .kind("no_such_desktop")
+            .suggest("'agent-desktop desktop list' shows ids; 'agent-desktop desktop start' makes one."),
         DesktopError::NotReady { .. } => Error::before(Code::Timeout, message).kind("desktop_not_ready"),
         DesktopError::InvalidOption { .. } => Error::invalid(message),
         DesktopError::StartFailed { step, .. } => {
