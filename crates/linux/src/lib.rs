@@ -7,6 +7,7 @@ pub mod operate;
 pub mod outcome;
 pub mod platform;
 pub mod process;
+mod programs;
 mod traits;
 mod writes;
 pub mod x11;

@@ -43,7 +43,7 @@ fn join(env: Option<DesktopEnv>) -> Result<Box<dyn Platform>> {
         Some(env) => env.get(name).map(str::to_owned).or_else(|| own(name).filter(|_| !is_foreign(name, env.home))),
         None => own(name),
     })?;
-    Ok(Box::new(platform))
+    Ok(Box::new(platform.started_inside(env)))
 }
 
 /// The graphical session that `auto` means: the only one. Private desktops have ids and count only where nothing
