@@ -3,7 +3,7 @@
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::Evidence;
 use agent_desktop_core::platform::{
-    Apps, ChainEdge, Observe, Presence, ProbeRequest, ReadPlan, TextSource, Window, WitnessProbe,
+    Apps, ChainEdge, Hit, Observe, Presence, ProbeRequest, ReadPlan, TextSource, Window, WitnessProbe,
 };
 use agent_desktop_core::tree::raw::{Link, RawNode, RawTree};
 use agent_desktop_linux::LinuxPlatform;
@@ -100,7 +100,11 @@ fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
                 if *now != was {
                     differ += 1;
                     if differ < 6 {
-                        println!("  WAS {was:?}\n  NOW {now:?}");
+                        let (was, now) = (format!("{was:#?}"), format!("{now:#?}"));
+                        for (a, b) in was.lines().zip(now.lines()).filter(|(a, b)| a != b).take(4) {
+                            println!("  WAS {a} NOW {b}");
+                        }
+                        println!("  -- {} {}", f.native_role, node.handle.as_str());
                     }
                 }
             }
@@ -113,6 +117,24 @@ fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
         }
     }
     println!("  PROBED {count}: differ {differ}, broken {broken}, dead {dead}, {:?} each", spent / count.max(1));
+}
+
+/// Hit tests the middle of every button that is on screen.
+fn hits(platform: &LinuxPlatform, tree: &RawTree) {
+    let start = Instant::now();
+    let (mut target, mut other, mut unknown) = (0, 0, 0);
+    for n in tree.nodes.iter().filter(|n| n.facts.native_role.contains("button") && n.facts.states.known().is_some_and(|s| s.is_empty())) {
+        let Some(b) = n.facts.bounds.known() else { continue };
+        match &platform.hit_test(&n.handle, &[b.at(0.5, 0.5)], Deadline::after_ms(1_000))[0] {
+            Hit::Target => target += 1,
+            Hit::Other { role, name } => {
+                other += 1;
+                println!("  HIT {role} {name:?} at {b:?} of {}", n.handle.as_str());
+            }
+            Hit::Unknown => unknown += 1,
+        }
+    }
+    println!("  HITS target {target} other {other} unknown {unknown} {:?}", start.elapsed());
 }
 
 fn main() {
@@ -143,6 +165,15 @@ fn main() {
             w.id, w.title, w.app_name, w.focused, w.visible, w.minimized, w.modal, w.bounds, w.responsive, w.no_tree_reason
         );
     }
+    println!("active {:?}", platform.active_window(deadline()).map(|w| w.map(|w| w.id)));
+    for a in apps.iter().filter(|a| a.name.to_lowercase().contains(&filter.to_lowercase())) {
+        let step = Instant::now();
+        let surfaces = platform.surfaces(a, deadline());
+        println!("surfaces {:?}", step.elapsed());
+        for s in surfaces.iter().flatten() {
+            println!("  SURFACE {} {} {:?} items {:?} above {} of {:?}", s.kind, s.id, s.title, s.item_count, s.above.len(), s.window_id);
+        }
+    }
     for w in windows.iter().filter(|w| w.app_name.to_lowercase().contains(&filter.to_lowercase())) {
         let Some(root) = &w.root else { continue };
         for run in 0..3 {
@@ -163,6 +194,9 @@ fn main() {
                     }
                     if run == 1 {
                         probe_all(&platform, &tree, w);
+                    }
+                    if run == 2 {
+                        hits(&platform, &tree);
                     }
                     if run == 2 && all.is_some() {
                         (0..tree.nodes.len()).for_each(|at| line(&tree, at));

@@ -1,3 +1,124 @@
-//! stub
-use agent_desktop_core::{tree::raw::Handle, platform::Hit, geometry::Point, deadline::Deadline};
-pub fn test(_p: &crate::LinuxPlatform, _t: &Handle, points: &[Point], _d: Deadline) -> Vec<Hit> { vec![Hit::Unknown; points.len()] }
+//! What is at a point, seen from the element's own window (spec 5 "hit test"). Where the toolkit doesn't say, the
+//! answer is unknown; nothing is inferred from bounds.
+
+use super::compose::label_text;
+use super::flight::{self, Subject};
+use super::interface as i;
+use super::native::{Field, Native};
+use super::role;
+use super::state::Native as States;
+use super::toolkit::Toolkit;
+use crate::LinuxPlatform;
+use crate::bus::{Body, Call, Object, Wire};
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::geometry::Point;
+use agent_desktop_core::platform::Hit;
+use agent_desktop_core::tree::raw::Handle;
+
+/// How far chains are followed.
+const MAX_DEPTH: usize = 60;
+
+/// What is at each point.
+pub fn test(platform: &LinuxPlatform, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {
+    let unknown = vec![Hit::Unknown; points.len()];
+    let Some(target) = Object::from_handle(target) else { return unknown };
+    let Ok(toolkit) = platform.toolkit(&target.bus, deadline) else { return unknown };
+    let chain = climb(&platform.bus, &target, deadline);
+    let Some(window) = chain.last() else { return unknown };
+    let Some((dx, dy)) = shift(platform, toolkit, window, deadline) else { return unknown };
+    let at = |p: &Point| ((p.x - dx).round() as i32, (p.y - dy).round() as i32);
+    let places: Vec<(i32, i32)> = points.iter().map(at).collect();
+    let hits = descend(&platform.bus, window, &places, deadline);
+    let judged = |hit: Option<Object>| match hit {
+        Some(object) => judge(&platform.bus, toolkit, &object, &target, &chain, deadline),
+        None => Hit::Unknown,
+    };
+    hits.into_iter().map(judged).collect()
+}
+
+/// The element and its parents up to its window, as they say themselves. It serves only to find the window.
+fn climb(wire: &dyn Wire, from: &Object, deadline: Deadline) -> Vec<Object> {
+    let mut chain = vec![from.clone()];
+    while let Some(last) = chain.last().filter(|_| chain.len() < MAX_DEPTH) {
+        let calls = vec![Call::get(last, i::ACCESSIBLE, "Parent"), Field::Role.call(last)];
+        let mut answers = wire.flight(calls, deadline).into_iter();
+        let parent = answers.next().and_then(|a| a.ok()?.object_property().ok());
+        let role = answers.next().and_then(|a| a.ok()?.uint().ok()).unwrap_or(0);
+        match parent {
+            Some(p) if !p.is_null() && p.bus == from.bus && p != Object::root_of(from.bus.clone()) && !chain.contains(&p) => {
+                chain.push(p);
+            }
+            // Below the application, or of a kind that may stand there (FINDINGS §4b: Chromium's frames have no parent).
+            Some(p) if p == Object::root_of(from.bus.clone()) || role::is_window(role) => return chain,
+            _ => return Vec::new(),
+        }
+    }
+    Vec::new()
+}
+
+/// What to subtract from screen coordinates to get the toolkit's own.
+fn shift(platform: &LinuxPlatform, toolkit: Toolkit, window: &Object, deadline: Deadline) -> Option<(f64, f64)> {
+    if !toolkit.extents_are_of_window() {
+        return Some((0.0, 0.0));
+    }
+    let ask = Call::driver("GetConnectionUnixProcessID", Body::Text(window.bus.to_string()));
+    let pid = platform.bus.call(ask, deadline).ok()?.uint().ok()?;
+    platform.origin(window, pid, deadline).into_known()
+}
+
+/// Follows `GetAccessibleAtPoint` from the window down: toolkits answer with the child or with the innermost element.
+fn descend(wire: &dyn Wire, window: &Object, places: &[(i32, i32)], deadline: Deadline) -> Vec<Option<Object>> {
+    let mut at: Vec<Option<Object>> = vec![None; places.len()];
+    let mut open: Vec<usize> = (0..places.len()).collect();
+    for _ in 0..MAX_DEPTH {
+        if open.is_empty() {
+            break;
+        }
+        let ask = |k: &usize| {
+            let (x, y) = places[*k];
+            let from = at[*k].as_ref().unwrap_or(window);
+            Call::with(from, i::COMPONENT, "GetAccessibleAtPoint", Body::Point(x, y, 0))
+        };
+        let answers = wire.flight(open.iter().map(ask).collect(), deadline);
+        let mut next = Vec::new();
+        for (k, answer) in open.into_iter().zip(answers) {
+            match answer.and_then(|r| r.object()) {
+                Ok(o) if !o.is_null() && Some(&o) != at[k].as_ref() && o != *window => {
+                    at[k] = Some(o);
+                    next.push(k);
+                }
+                _ => {}
+            }
+        }
+        open = next;
+    }
+    at
+}
+
+fn judge(wire: &dyn Wire, toolkit: Toolkit, hit: &Object, target: &Object, chain: &[Object], deadline: Deadline) -> Hit {
+    if hit == target {
+        return Hit::Target;
+    }
+    // A container of the target: the toolkit did not look further.
+    if chain.contains(hit) {
+        return Hit::Unknown;
+    }
+    let above = climb(wire, hit, deadline);
+    if above.contains(target) {
+        return Hit::Target;
+    }
+    if above.is_empty() {
+        return Hit::Unknown;
+    }
+    let mut subjects = [Subject { object: hit.clone(), native: Native::default() }];
+    let jobs = [Field::Role, Field::States, Field::Name].map(|f| (0, f)).to_vec();
+    flight::read(wire, toolkit, &mut subjects, jobs, deadline);
+    let native = &subjects[0].native;
+    let Some(number) = native.role_number() else { return Hit::Unknown };
+    // An element that says it isn't on screen can't be what a click would reach.
+    let states = native.states_or_none();
+    if toolkit.showing_is_reported() && !states.has(States::SHOWING) {
+        return Hit::Unknown;
+    }
+    Hit::Other { role: role::map(number, states, None), name: label_text(native, toolkit).into_known().filter(|n| !n.trim().is_empty()) }
+}

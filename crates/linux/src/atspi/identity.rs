@@ -7,7 +7,7 @@ use super::flight::{self, Subject};
 use super::interface as i;
 use super::native::{BASIC, Field, Label, Native};
 use super::role::native as n;
-use super::toolkit::Toolkit;
+use super::toolkit::{CellSource, Toolkit};
 use super::visibility::Above;
 use super::{grid, wants};
 use crate::LinuxPlatform;
@@ -173,7 +173,7 @@ impl<'a> Reads<'a> {
             jobs.extend(BASIC.iter().chain(TEXTUAL).map(|f| (at, *f)));
         }
         for at in self.ancestors.clone() {
-            jobs.extend([Field::Role, Field::States].map(|f| (at, f)));
+            jobs.extend([Field::Role, Field::States, Field::Extents].map(|f| (at, f)));
         }
         let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
         let target = &self.subjects[0].object;
@@ -205,10 +205,13 @@ impl<'a> Reads<'a> {
     fn follow(&mut self) {
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
-            if self.ancestors.contains(&at) || wants::known_secure(&subject.native, self.toolkit) {
+            if self.ancestors.contains(&at) {
                 continue;
             }
-            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().map(|f| (at, f)));
+            // What a secure field holds is not even read.
+            let secure = wants::known_secure(&subject.native, self.toolkit);
+            let may = |f: &Field| !(secure && matches!(f, Field::Text(_)));
+            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().filter(may).map(|f| (at, f)));
         }
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
         let toolkit = self.toolkit;
@@ -246,19 +249,26 @@ impl<'a> Reads<'a> {
         if moved.is_empty() {
             return;
         }
-        let ask = |at: &usize| Call::new(&self.edges[*at].child, i::ACCESSIBLE, "GetIndexInParent");
-        let answers = self.wire.flight(moved.iter().map(ask).collect(), self.deadline);
+        let ask = |at: &usize| {
+            let child = &self.edges[*at].child;
+            [Call::new(child, i::ACCESSIBLE, "GetIndexInParent"), Call::get(child, i::ACCESSIBLE, "Parent")]
+        };
+        let answers = self.wire.flight(moved.iter().flat_map(ask).collect(), self.deadline);
         let mut again = Vec::new();
-        for (&at, answer) in moved.iter().zip(answers) {
-            match answer.and_then(|r| r.int()) {
-                Ok(index) => match u32::try_from(index) {
-                    Ok(index) if index != self.edges[at].index => {
-                        self.edges[at].index = index;
+        for (&at, answer) in moved.iter().zip(answers.chunks(2)) {
+            let edge = &mut self.edges[at];
+            match answer[0].clone().and_then(|r| r.int()) {
+                Ok(index) => {
+                    let Ok(index) = u32::try_from(index) else { continue };
+                    let parent = answer[1].as_ref().ok().and_then(|r| r.object_property().ok());
+                    if self.toolkit.index_is_the_parents_word() && parent.is_some() && parent == edge.parent {
+                        (edge.index, edge.holds) = (index, Evidence::Known(true));
+                    } else if index != edge.index {
+                        edge.index = index;
                         again.push(at);
                     }
-                    _ => {}
-                },
-                Err(e) => self.edges[at].holds = unless_answered(&e, self.toolkit),
+                }
+                Err(e) => edge.holds = unless_answered(&e, self.toolkit),
             }
         }
         let answers = self.wire.flight(again.iter().map(|at| self.edges[*at].call()).collect(), self.deadline);
@@ -297,7 +307,7 @@ impl<'a> Reads<'a> {
         // Outermost first.
         self.ancestors.clone().rev().fold(Above::default(), |above, at| {
             let native = &self.subjects[at].native;
-            above.below(native.role_number().unwrap_or(n::INVALID), native.states_or_none(), self.toolkit)
+            above.below(native.role_number().unwrap_or(n::INVALID), native.states_or_none(), &native.extents, self.toolkit)
         })
     }
 
@@ -337,7 +347,7 @@ impl<'a> Reads<'a> {
 
     /// A cell that can't say where it stands: its table says.
     fn table_cell(&mut self) {
-        if !self.toolkit.cell_by_table() || self.subjects[0].native.role_number() != Some(n::TABLE_CELL) {
+        if self.toolkit.cell_source() == CellSource::Cell || self.subjects[0].native.role_number() != Some(n::TABLE_CELL) {
             return;
         }
         let target = self.subjects[0].object.clone();
@@ -392,7 +402,7 @@ impl<'a> Reads<'a> {
 
     fn cells_of(&self, objects: &[Object]) -> Vec<Evidence<(i64, i64)>> {
         let mut natives = vec![Native::default(); objects.len()];
-        if !self.toolkit.cell_by_table() {
+        if self.toolkit.cell_source() == CellSource::Cell {
             let answers = self.wire.flight(objects.iter().map(|o| Field::Cell.call(o)).collect(), self.deadline);
             for (native, answer) in natives.iter_mut().zip(answers) {
                 native.take(Field::Cell, answer, self.toolkit);
@@ -401,17 +411,10 @@ impl<'a> Reads<'a> {
         }
         let table_of: HashMap<&Object, (&Object, u32)> =
             self.edges.iter().filter_map(|e| Some((&e.child, (e.parent.as_ref()?, e.index)))).collect();
-        let asked: Vec<Option<Call>> =
-            objects.iter().map(|o| table_of.get(o).map(|(table, index)| grid::cell_call(table, *index))).collect();
-        let mut answers = self.wire.flight(asked.iter().flatten().cloned().collect(), self.deadline).into_iter();
-        let one = |call: &Option<Call>| {
-            let Some(answer) = call.as_ref().and_then(|_| answers.next()) else { return Evidence::Absent };
-            match answer {
-                Ok(reply) => grid::cell_of(&reply).map_or(Evidence::Absent, Evidence::Known),
-                Err(e) => classify(&e, self.toolkit, Asked::Optional).evidence(),
-            }
-        };
-        asked.iter().map(one).collect()
+        let places: Vec<Option<(&Object, u32)>> = objects.iter().map(|o| table_of.get(o).copied()).collect();
+        let known: Vec<(&Object, u32)> = places.iter().flatten().copied().collect();
+        let mut found = grid::cells_at(self.wire, &known, self.toolkit, self.deadline).into_iter();
+        places.iter().map(|p| p.and_then(|_| found.next()).unwrap_or(Evidence::Absent)).collect()
     }
 }
 

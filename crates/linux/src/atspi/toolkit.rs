@@ -24,6 +24,17 @@ pub enum Toolkit {
 
 use Toolkit::*;
 
+/// Who says where a cell stands in its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellSource {
+    /// The cell: `TableCell.Position`.
+    Cell,
+    /// The table, by the cell's index: `GetRowAtIndex`, `GetColumnAtIndex`.
+    Table,
+    /// The table's counts.
+    Counts,
+}
+
 impl Toolkit {
     /// All of them.
     pub const ALL: &'static [Toolkit] = &[Gtk3, Gtk4, Qt5, Qt6, Gecko, Chromium, LibreOffice, Java, Clutter, Other];
@@ -185,8 +196,21 @@ impl Toolkit {
         matches!(self, Gtk3 | Qt5 | Qt6 | LibreOffice | Java)
     }
 
-    /// FINDINGS §4b: Qt has no TableCell interface; the table answers for its child's index.
-    pub fn cell_by_table(self) -> bool {
+    /// Who says where a cell stands (FINDINGS §4b "Where the telling text is").
+    pub fn cell_source(self) -> CellSource {
+        match self {
+            // No TableCell interface; the table's own answer kills Qt 6.4 (seen in qt6ct).
+            Qt5 | Qt6 => CellSource::Counts,
+            // `TableCell.Position` fails there (seen in Calc).
+            LibreOffice => CellSource::Table,
+            _ => CellSource::Cell,
+        }
+    }
+
+    /// A Qt 6.4 tree view makes new objects of its cells with every read, so that its child list never names a saved one
+    /// (seen in qt6ct). There `GetIndexInParent` is computed by the parent from the cell's place in the model: with
+    /// `Parent` it confirms the edge.
+    pub fn index_is_the_parents_word(self) -> bool {
         self.qt()
     }
 

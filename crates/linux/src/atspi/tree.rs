@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
                 Some(p) => {
                     let parent = &self.subjects[p].native;
                     let number = parent.role_number().unwrap_or(n::INVALID);
-                    self.nodes[p].above.below(number, parent.states_or_none(), self.toolkit)
+                    self.nodes[p].above.below(number, parent.states_or_none(), &parent.extents, self.toolkit)
                 }
                 None => Above::default(),
             };
@@ -236,21 +236,20 @@ impl<'a> Walk<'a> {
             jobs.extend(flight::followers(&subject.native, self.plan.max_text).into_iter().map(|f| (at, f)));
         }
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, deadline);
-        grid::cells_by_table(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
+        grid::place_cells(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
         self.limit_texts();
         self.hide_below();
         labels::in_tree(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
     }
 
-    /// What lies in a page that isn't shown isn't shown: extents told it of the page.
+    /// What lies in a page that isn't shown isn't shown: extents, now read, told it of the page.
     fn hide_below(&mut self) {
         for at in 1..self.nodes.len() {
             let Some(p) = self.nodes[at].parent else { continue };
             let parent = &self.subjects[p].native;
             let number = parent.role_number().unwrap_or(n::INVALID);
-            let seen = self.nodes[p].above.seen(number, parent.states_or_none(), &parent.extents, self.toolkit);
-            self.nodes[at].above.hidden |= seen == super::visibility::Seen::Hidden;
-            self.nodes[at].above.disabled |= self.nodes[p].above.disabled;
+            self.nodes[at].above =
+                self.nodes[p].above.below(number, parent.states_or_none(), &parent.extents, self.toolkit);
         }
     }
 

@@ -45,9 +45,16 @@ pub fn sentinel(extents: (i32, i32, i32, i32)) -> bool {
 }
 
 impl Above {
-    /// What an element with these facts says about its own descendants, in addition.
+    /// What an element with these facts says about its own descendants, in addition. Where extents weren't read, they
+    /// say nothing.
     #[must_use]
-    pub fn below(self, number: u32, states: States, toolkit: Toolkit) -> Self {
+    pub fn below(
+        self,
+        number: u32,
+        states: States,
+        extents: &Evidence<(i32, i32, i32, i32)>,
+        toolkit: Toolkit,
+    ) -> Self {
         let popup = matches!(number, n::MENU | n::POPUP_MENU | n::LIST | n::LIST_BOX | n::WINDOW);
         let gone_page = number == n::DOCUMENT_WEB
             && !self.in_web
@@ -56,8 +63,9 @@ impl Above {
             && !states.is_empty();
         Self {
             closed_popup: self.closed_popup || (popup && !states.has(States::VISIBLE) && !states.is_empty()),
-            // The page of a background tab (FINDINGS §2 "background tabs in the tree").
-            hidden: self.hidden || gone_page,
+            // The page of a background tab (FINDINGS §2 "background tabs in the tree"), a page of a stack, a container
+            // that isn't visible; but not a popup that is only closed.
+            hidden: self.hidden || gone_page || (!popup && self.seen(number, states, extents, toolkit) == Seen::Hidden),
             disabled: self.disabled || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
             in_web: self.in_web || number == n::DOCUMENT_WEB,
             in_item: self.in_item || role::is_item(number),
@@ -148,16 +156,16 @@ mod tests {
     fn items_of_closed_menus_are_off_screen_only() {
         let open = Above::default();
         assert_eq!(open.seen(n::MENU_ITEM, States(States::VISIBLE), &GONE, Gtk3), Seen::Offscreen);
-        let closed = open.below(n::LIST, States(States::SENSITIVE), Qt5);
+        let closed = open.below(n::LIST, States(States::SENSITIVE), &GONE, Qt5);
         assert_eq!(closed.seen(n::LIST_ITEM, States(SEEN), &REAL, Qt5), Seen::Offscreen);
     }
 
     #[test]
     fn background_tabs_are_hidden() {
-        let page = Above::default().below(n::DOCUMENT_WEB, States(States::VISIBLE), Gecko);
+        let page = Above::default().below(n::DOCUMENT_WEB, States(States::VISIBLE), &REAL, Gecko);
         assert_eq!(page.seen(n::LINK, States(States::VISIBLE), &REAL, Gecko), Seen::Hidden);
-        let shown = Above::default().below(n::DOCUMENT_WEB, States(SEEN), Gecko);
-        let frame = shown.below(n::DOCUMENT_WEB, States(States::VISIBLE), Gecko);
+        let shown = Above::default().below(n::DOCUMENT_WEB, States(SEEN), &REAL, Gecko);
+        let frame = shown.below(n::DOCUMENT_WEB, States(States::VISIBLE), &REAL, Gecko);
         assert_eq!(frame.seen(n::LINK, States(States::VISIBLE), &REAL, Gecko), Seen::Offscreen);
     }
 }

@@ -4,7 +4,7 @@ use super::interface::Interfaces;
 use super::native::{Field, Native};
 use super::role::{self, native as n};
 use super::state::Native as States;
-use super::toolkit::Toolkit;
+use super::toolkit::{CellSource, Toolkit};
 use super::visibility::Above;
 use agent_desktop_core::vocab::role::Role;
 
@@ -94,7 +94,10 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
     if (blank || (number == n::COMBO_BOX && toolkit.combo_name_is_value())) && may_be_labelled(role) {
         out.push(Field::Relations);
     }
-    if number == n::TABLE_CELL && toolkit.flat_tables() && interfaces.has(Interfaces::TABLE_CELL) {
+    if number == n::TABLE_CELL
+        && toolkit.flat_tables()
+        && toolkit.cell_source() == CellSource::Cell
+        && interfaces.has(Interfaces::TABLE_CELL) {
         out.push(Field::Cell);
     }
     if bounds || above.asks_extents(number, states, toolkit) {
