@@ -14,6 +14,7 @@ use crate::outcome::write::{Write, answered, failed};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::platform::{Action, Dispatch, Live, Rung, WriteOutcome};
+use agent_desktop_core::vocab::capability::Capability;
 use agent_desktop_core::vocab::role::Role;
 use agent_desktop_core::vocab::state::State;
 use std::sync::Arc;
@@ -63,6 +64,7 @@ fn fill_scene(scene: &mut Scene, target: &Live, plan: &Plan) {
     scene.own = own;
     let role = target.facts.role.known().copied();
     let popup = target.facts.states.known().is_some_and(|s| s.has(State::HasPopup));
+    scene.toggles = target.facts.capabilities.known().is_some_and(|c| c.has(Capability::Toggle));
     scene.opens = popup || matches!(role, Some(Role::ComboBox | Role::MenuButton | Role::MenuItem | Role::Menu));
 }
 

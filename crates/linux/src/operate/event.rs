@@ -101,6 +101,8 @@ pub struct Scene {
     pub windows: HashSet<String>,
     /// Whether the target opens a menu or list of its own.
     pub opens: bool,
+    /// Whether being pressed is a state of the target: a toggle button's, not that of a button that springs back.
+    pub toggles: bool,
 }
 
 impl Scene {
@@ -142,6 +144,7 @@ pub fn classify(event: &Event, scene: &Scene) -> Says {
         };
     }
     match (event.member.as_str(), event.detail.as_str()) {
+        ("StateChanged", "pressed") if event.path == scene.target && scene.toggles => change(),
         ("StateChanged", "focused" | "active" | "armed" | "pressed") => Says::Nothing,
         ("StateChanged", "defunct") if event.path == scene.target && event.on => effect(Gone, what),
         ("StateChanged", "defunct") => Says::Nothing,
@@ -160,25 +163,28 @@ pub fn classify(event: &Event, scene: &Scene) -> Says {
 
 /// What something that began to show is: `chain` are the paths above it, nearest first, as its own `Parent` tells.
 pub fn surface(role: Option<u32>, chain: &[String], scene: &Scene) -> Effect {
-    let (menu, window) = match role {
-        Some(n::MENU | n::POPUP_MENU | n::TOOL_TIP) => (true, false),
-        Some(role) => (false, crate::atspi::role::is_window(role)),
-        None => (false, false),
-    };
     let hangs_on = chain.contains(&scene.target);
-    if !(menu || window) || role == Some(n::TOOL_TIP) {
+    let menu = matches!(role, Some(n::MENU | n::POPUP_MENU));
+    // Qt's combo boxes open a plain window that hangs on them, others a list.
+    let popup = menu || (hangs_on && matches!(role, Some(n::WINDOW | n::LIST | n::LIST_BOX)));
+    if !popup && !role.is_some_and(crate::atspi::role::is_window) {
         let kind = if hangs_on { EffectKind::TargetChanged } else { EffectKind::ChangedElsewhere };
         return Effect { kind, what: "state-changed:showing".to_owned(), of_target: false };
     }
     // Of the target only where its own parents say so, and where the target is one that opens something.
-    let of_target = hangs_on && scene.opens && menu;
+    let of_target = hangs_on && scene.opens && popup;
     let what = if menu { "menu" } else { "window" };
     Effect { kind: EffectKind::SurfaceAppeared, what: format!("{what} showing"), of_target }
 }
 
-/// Whether an effect is worth ending the wait for: something far away may have moved by itself.
+/// Whether an effect says that the handler runs: something far away may have moved by itself.
 pub fn strong(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::SurfaceAppeared | EffectKind::TargetChanged | EffectKind::Gone)
+}
+
+/// Whether nothing greater can follow.
+pub fn is_final(effect: &Effect) -> bool {
+    matches!(effect.kind, EffectKind::SurfaceAppeared | EffectKind::Gone)
 }
 
 #[cfg(test)]
@@ -198,6 +204,7 @@ mod tests {
             root: "/root".into(),
             windows: HashSet::from(["/w".to_owned()]),
             opens: true,
+            toggles: false,
         }
     }
 
@@ -214,6 +221,13 @@ mod tests {
             assert_eq!(kind(event(false, "StateChanged", detail, true, "/t")), None);
             assert_eq!(kind(event(false, "StateChanged", detail, true, "/x")), None);
         }
+    }
+
+    #[test]
+    fn a_toggle_button_that_stays_pressed_is_one() {
+        let toggles = Scene { toggles: true, ..scene() };
+        assert!(matches!(classify(&event(false, "StateChanged", "pressed", true, "/t"), &toggles), Says::Effect(_)));
+        assert_eq!(classify(&event(false, "StateChanged", "armed", true, "/t"), &toggles), Says::Nothing);
     }
 
     #[test]
@@ -249,7 +263,11 @@ mod tests {
         let below = ["/x".to_owned(), "/t".to_owned()];
         assert!(surface(Some(n::MENU), &below, &scene).of_target);
         assert!(!surface(Some(n::MENU), &["/x".to_owned()], &scene).of_target);
+        assert!(surface(Some(n::WINDOW), &below, &scene).of_target);
+        assert!(!surface(Some(n::WINDOW), &[], &scene).of_target);
         assert!(!surface(Some(n::DIALOG), &below, &scene).of_target);
+        let plain = Scene { opens: false, ..scene.clone() };
+        assert!(!surface(Some(n::MENU), &below, &plain).of_target);
         assert_eq!(surface(Some(n::DIALOG), &[], &scene).kind, EffectKind::SurfaceAppeared);
         assert_eq!(surface(Some(n::LABEL), &[], &scene).kind, EffectKind::ChangedElsewhere);
         assert_eq!(surface(None, &[], &scene).kind, EffectKind::ChangedElsewhere);

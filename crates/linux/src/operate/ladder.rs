@@ -70,7 +70,10 @@ pub fn numeric(offer: &Offer) -> bool {
 
 /// Whether the element opens a menu or a list of its own.
 pub fn opens(offer: &Offer) -> bool {
-    offer.states.has(States::EXPANDABLE | States::HAS_POPUP)
+    offer.opens
+        || offer.states.has(States::EXPANDABLE | States::HAS_POPUP)
+        // Qt's entries that open a menu say so by their only action.
+        || (offer.role == n::MENU_ITEM && offer.action(Verb::ShowMenu).is_some())
         || matches!(offer.role, n::COMBO_BOX | n::MENU | n::PUSH_BUTTON_MENU)
 }
 
@@ -80,7 +83,10 @@ pub fn ways(offer: &Offer, action: &Action) -> Result<Vec<Plan>, Error> {
     Ok(match action {
         Action::Click => click(offer),
         // FINDINGS §5 "Action names": in Chromium always the second; it opens the page's or the browser's own menu.
-        Action::RightClick => by_verbs(offer, &[Verb::ContextMenu, Verb::ShowMenu], Guard::None),
+        Action::RightClick => {
+            let own = opens(offer);
+            by_verbs(offer, if own { &[Verb::ContextMenu] } else { &[Verb::ContextMenu, Verb::ShowMenu] }, Guard::None)
+        }
         Action::Toggle => by_verbs(offer, TOGGLE, Guard::None),
         Action::Check => by_verbs(offer, TOGGLE, Guard::Unchecked),
         Action::Uncheck if offer.role == n::RADIO_BUTTON || offer.role == n::RADIO_MENU_ITEM => {
@@ -110,7 +116,8 @@ pub fn ways(offer: &Offer, action: &Action) -> Result<Vec<Plan>, Error> {
     })
 }
 
-const TOGGLE: &[Verb] = &[Verb::Toggle, Verb::Press, Verb::Activate, Verb::Default];
+/// Gecko's radio buttons are checked by `select` (docs/linux-actions.md "check").
+const TOGGLE: &[Verb] = &[Verb::Toggle, Verb::Press, Verb::Select, Verb::Activate, Verb::Default];
 
 fn by_verbs(offer: &Offer, verbs: &[Verb], guard: Guard) -> Vec<Plan> {
     verbs.iter().filter_map(|v| offer.action(*v)).map(|(index, name)| do_action(index, name, guard)).collect()
@@ -199,6 +206,7 @@ mod tests {
             states: States(states),
             interfaces,
             actions: actions.iter().map(|a| (*a).to_owned()).collect(),
+            opens: false,
         }
     }
 
@@ -214,6 +222,9 @@ mod tests {
         assert_eq!(l(Gtk3, n::PUSH_BUTTON, 0, &["click"]), ["Action.DoAction(click)"]);
         assert_eq!(l(Qt5, n::CHECK_BOX, 0, &["Toggle", "SetFocus"]), ["Action.DoAction(Toggle)"]);
         assert_eq!(l(Chromium, n::LINK, 0, &["jump", "showContextMenu"]), ["Action.DoAction(jump)"]);
+        // Qt's menu entries open by ShowMenu; elsewhere it is a context menu.
+        assert_eq!(l(Qt5, n::MENU_ITEM, 0, &["ShowMenu"]), ["Action.DoAction(ShowMenu)"]);
+        assert!(l(Qt5, n::LABEL, 0, &["ShowMenu"]).is_empty());
         // In a field, activate is Enter; window and clipboard actions are nothing.
         assert!(l(Gtk3, n::TEXT, 0, &["activate"]).is_empty());
         assert!(l(Gtk4, n::LABEL, 0, &["clipboard.copy", "selection.delete"]).is_empty());

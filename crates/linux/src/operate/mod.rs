@@ -22,7 +22,9 @@ use crate::bus::{Object, Wire};
 use agent_desktop_core::act::verify::same_text;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
+use agent_desktop_core::evidence::Evidence;
 use agent_desktop_core::platform::{Action, Live, Rung};
+use agent_desktop_core::vocab::role::Role;
 use offer::Offer;
 use plan::Plan;
 
@@ -34,7 +36,8 @@ pub fn rungs(wire: &dyn Wire, target: &Live, action: &Action, deadline: Deadline
     let Some(object) = Object::from_handle(&target.handle) else {
         return Err(Error::before(Code::Internal, "the element's address is none of this adapter's"));
     };
-    let offer = Offer::read(wire, &object, deadline)?;
+    let mut offer = Offer::read(wire, &object, deadline)?;
+    offer.opens = matches!(target.facts.role, Evidence::Known(Role::MenuButton | Role::ComboBox));
     let plans = match action {
         Action::Select(wanted) => select(wire, &offer, wanted, deadline)?,
         Action::Scroll { direction, amount } => scroll::ways(wire, &offer, *direction, *amount, deadline)?,

@@ -26,6 +26,8 @@ pub struct Offer {
     pub interfaces: Interfaces,
     /// Names of its actions, by index.
     pub actions: Vec<String>,
+    /// Whether it was told, by more than the role number, that it opens a menu (Qt's menu buttons, FINDINGS §5).
+    pub opens: bool,
 }
 
 impl Offer {
@@ -48,7 +50,7 @@ impl Offer {
         let count = at(&answers, 3).and_then(|r| r.int_property()).unwrap_or(0).clamp(0, MAX_ACTIONS);
         let actions = names(wire, object, count, deadline)?;
         let interfaces = Interfaces::parse(&interfaces);
-        Ok(Self { object: object.clone(), toolkit, role, states: States(states), interfaces, actions })
+        Ok(Self { object: object.clone(), toolkit, role, states: States(states), interfaces, actions, opens: false })
     }
 
     /// The first action that does this, with its index.

@@ -293,7 +293,9 @@ pub fn ways(container: &Offer, item: &Item, offer: &Offer) -> Result<Vec<Plan>, 
         Gtk3 if item.role == n::TABLE_CELL => {
             vec![Plan::SelectRow { on: item.parent.handle(), choice: item.choice() }]
         }
-        Gtk3 => by_combo().into_iter().chain(by_parent()).chain(act(&[Verb::Press], Guard::None)).collect(),
+        // A combo box's menu has a Selection too: that of the menu's keyboard cursor.
+        Gtk3 if combo => by_combo().into_iter().chain(act(&[Verb::Press], Guard::None)).collect(),
+        Gtk3 => by_parent().into_iter().chain(act(&[Verb::Press], Guard::None)).collect(),
         Gtk4 => by_combo().into_iter().chain(by_parent()).collect(),
         // §5: its menu's SelectChild works where the options' own actions don't; in lists the other way round.
         Gecko if combo => by_parent().into_iter().collect(),
@@ -324,6 +326,7 @@ mod tests {
             states: States(0),
             interfaces,
             actions: actions.iter().map(|a| (*a).to_owned()).collect(),
+            opens: false,
         }
     }
 

@@ -1,9 +1,10 @@
 //! A subscription to one application's events, made before the dispatch, and the wait for reply and effects at once
 //! (decisions D5).
 
-use super::event::{Event, INTERFACES, Says, Scene, WANTED, classify, strong, surface};
+use super::event::{Event, INTERFACES, Says, Scene, WANTED, classify, is_final, strong, surface};
 use super::offer::at;
 use crate::atspi::interface::ACCESSIBLE;
+use crate::atspi::role::native as n;
 use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Wire};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::platform::{Effect, Watch};
@@ -12,8 +13,8 @@ use std::sync::Arc;
 /// After a strong effect, how long the reply may stay away before it counts as pending, in milliseconds. Handlers
 /// that run a modal dialog reply when it is closed (FINDINGS §4b "DoAction and modal dialogs").
 const PENDING_MS: u64 = 250;
-/// After something far away moved, how long something nearer may follow, in milliseconds.
-const NEARER_MS: u64 = 60;
+/// After a lesser effect, how long a greater one may follow, in milliseconds.
+const NEARER_MS: u64 = 40;
 /// Time for asking what something is that began to show, in milliseconds.
 const LOOK_MS: u64 = 200;
 /// Parents that are asked for.
@@ -143,8 +144,9 @@ impl Watcher {
         let mut parent = at(&answers, 1).and_then(|r| r.object_property());
         let mut chain = Vec::new();
         let plain = surface(role, &[], &self.scene);
-        // Only of a surface does it matter whose it is.
-        while let (true, Ok(up)) = (strong(&plain) && self.scene.opens && chain.len() < LOOK_UP, &parent) {
+        // Whose it is matters where the target opens something.
+        let may_be = strong(&plain) || matches!(role, Some(n::LIST | n::LIST_BOX));
+        while let (true, Ok(up)) = (may_be && self.scene.opens && chain.len() < LOOK_UP, &parent) {
             if up.is_null() || up.path == object.path {
                 break;
             }
@@ -169,8 +171,9 @@ impl Watch for Watcher {
             if late > LATE {
                 return std::mem::take(&mut self.seen);
             }
-            // What was queued is taken at once; a strong effect ends the wait, a far one shortens it.
-            if self.seen.iter().any(strong) {
+            // What was queued is taken at once. A surface ends the wait, anything less shortens it: a menu button says
+            // first that it is pressed, and then opens.
+            if self.seen.iter().any(is_final) {
                 until = until.within_ms(0);
             } else if !self.seen.is_empty() {
                 until = until.within_ms(NEARER_MS);
