@@ -7,6 +7,8 @@ pub mod operate;
 pub mod outcome;
 pub mod platform;
 pub mod process;
+mod programs;
+mod status;
 mod traits;
 pub mod x11;
 

@@ -1,6 +1,7 @@
 //! One resolution's reads (decisions D1): the element again, the chain downwards, the witnesses, the process. Almost
 //! everything is asked in one flight, since the recorded chain is known; what moved costs two more.
 
+use super::wants::blank;
 use super::compose::{Place, compose, label_text, wants_child_labels};
 use super::flight::{self, Subject};
 use super::interface as i;
@@ -202,6 +203,8 @@ impl<'a> Reads<'a> {
 
     /// Texts and names of actions, whose number is known now, and labels that are new.
     fn follow(&mut self) {
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, self.above(), self.request.bounds);
+        self.subjects[0].native.keep(&wanted);
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
             if self.ancestors.contains(&at) {
@@ -228,8 +231,10 @@ impl<'a> Reads<'a> {
             flight::read_labels(self.wire, toolkit, list.iter_mut().collect(), self.deadline);
         }
         if wants_child_labels(&self.subjects[0].native, toolkit) {
+            // GTK 4 buttons are labelled by the label inside them: a relation counts as one only where it is read at
+            // capture, too, which is where the element has no name of its own.
             let related: Vec<Object> = match &self.subjects[0].native.labelled_by {
-                Evidence::Known(list) => list.iter().map(|l| l.object.clone()).collect(),
+                Evidence::Known(list) if blank(&self.subjects[0].native, toolkit) => list.iter().map(|l| l.object.clone()).collect(),
                 _ => Vec::new(),
             };
             let inside = self.labels.clone().map(|at| self.subjects[at].object.clone()).filter(|o| !related.contains(o));
@@ -320,8 +325,6 @@ impl<'a> Reads<'a> {
         if let Some(cause) = cause {
             return if self.unowned() { Presence::Dead("the bus name has no owner".to_owned()) } else { Presence::Unknown(cause) };
         }
-        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, bounds);
-        self.subjects[0].native.keep(&wanted);
         self.table_cell();
         if self.subjects[0].native.role_number() == Some(n::COMBO_BOX) && !self.toolkit.combo_name_is_value() {
             let shown = super::selection::of(self.wire, self.toolkit, &self.subjects[0].object, self.deadline);

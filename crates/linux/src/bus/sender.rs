@@ -301,3 +301,4 @@ mod tests {
         assert_eq!(lanes.take(), None);
     }
 }
+
