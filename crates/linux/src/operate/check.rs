@@ -237,7 +237,11 @@ impl<'a> Look<'a> {
             Guard::Unfolded => states.has(States::EXPANDABLE) && !states.has(States::EXPANDED),
             Guard::Unselected => states.has(States::SELECTED),
         };
-        if wrong { Err(WriteOutcome::Refused(changed_meanwhile())) } else { Ok(()) }
+        match (wrong, guard) {
+            (false, _) => Ok(()),
+            (true, Guard::Unselected) => Err(WriteOutcome::Refused(selected_already())),
+            (true, _) => Err(WriteOutcome::Refused(changed_meanwhile())),
+        }
     }
 
     /// Where the number may go.
@@ -288,6 +292,15 @@ fn changed_meanwhile() -> Error {
     Error::before(Code::ActionFailed, "the element changed its state right before the action: nothing was sent")
         .kind("changed_meanwhile")
         .suggest("Read the state; if it is not what you want, repeat the action.")
+}
+
+fn selected_already() -> Error {
+    Error::before(
+        Code::ActionFailed,
+        "the item is selected already, and its only action would take that back: nothing was sent",
+    )
+    .kind("already_selected")
+    .suggest("Go on: it is selected. Opening or editing it takes physical input where that is available (--headed).")
 }
 
 fn moved_option() -> Error {
@@ -386,7 +399,7 @@ mod tests {
         assert_eq!(at(Guard::Unchecked, ON | States::CHECKED), "changed_meanwhile");
         assert_eq!(at(Guard::Checked, ON), "changed_meanwhile");
         assert_eq!(at(Guard::Folded, ON | States::EXPANDED), "changed_meanwhile");
-        assert_eq!(at(Guard::Unselected, ON | States::SELECTED), "changed_meanwhile");
+        assert_eq!(at(Guard::Unselected, ON | States::SELECTED), "already_selected");
         // A combo box that never reports it.
         assert!(judge(&click(Guard::Unfolded), Toolkit::Qt5, &[states(ON), states(ON)]).is_ok());
     }
