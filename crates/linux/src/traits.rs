@@ -28,7 +28,7 @@ impl Observe for LinuxPlatform {
     }
 
     fn selection(&self, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
-        crate::atspi::selection::selected(self, target, deadline)
+        crate::operate::selected(self, target, deadline)
     }
 
     fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {

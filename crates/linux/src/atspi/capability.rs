@@ -49,9 +49,10 @@ pub fn verb(action: &str) -> Option<Verb> {
         "select" => Verb::Select,
         "ShowMenu" | "showMenu" | "togglePopup" => Verb::ShowMenu,
         "showContextMenu" => Verb::ContextMenu,
-        "expand" => Verb::Expand,
-        "collapse" => Verb::Collapse,
-        "expand or contract" | "toggleexpand" => Verb::ExpandOrCollapse,
+        // `listitem.…`: GTK 4's tree expanders (docs/linux-actions.md "expand").
+        "expand" | "listitem.expand" => Verb::Expand,
+        "collapse" | "listitem.collapse" => Verb::Collapse,
+        "expand or contract" | "toggleexpand" | "listitem.toggle-expand" => Verb::ExpandOrCollapse,
         "Increase" | "increase" | "increment" => Verb::Increase,
         "Decrease" | "decrease" | "decrement" => Verb::Decrease,
         "SetFocus" | "setFocus" => Verb::Focus,

@@ -14,6 +14,7 @@ use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::Hit;
 use agent_desktop_core::tree::raw::Handle;
+use agent_desktop_core::vocab::role::Role;
 
 /// How far chains are followed.
 const MAX_DEPTH: usize = 60;
@@ -120,5 +121,17 @@ fn judge(wire: &dyn Wire, toolkit: Toolkit, hit: &Object, target: &Object, chain
     if toolkit.showing_is_reported() && !states.has(States::SHOWING) {
         return Hit::Unknown;
     }
-    Hit::Other { role: role::map(number, states, None), name: label_text(native, toolkit).into_known().filter(|n| !n.trim().is_empty()) }
+    // Containers overlap everything in some toolkits (seen in Chromium's title bar and LibreOffice's tool bars) and take
+    // no clicks: only what does is in the way.
+    let role = role::map(number, states, None);
+    if !takes_clicks(role) {
+        return Hit::Unknown;
+    }
+    Hit::Other { role, name: label_text(native, toolkit).into_known().filter(|n| !n.trim().is_empty()) }
+}
+
+/// Whether a click on an element of this role stays there.
+fn takes_clicks(role: Role) -> bool {
+    use Role::*;
+    role.interactive() || matches!(role, Menu | Dialog | AlertDialog | Alert | Sheet | Popover | Tooltip | Window)
 }

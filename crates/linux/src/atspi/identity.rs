@@ -203,6 +203,8 @@ impl<'a> Reads<'a> {
 
     /// Texts and names of actions, whose number is known now, and labels that are new.
     fn follow(&mut self) {
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, self.above(), self.request.bounds);
+        self.subjects[0].native.keep(&wanted);
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
             if self.ancestors.contains(&at) {
@@ -323,8 +325,6 @@ impl<'a> Reads<'a> {
         if let Some(cause) = cause {
             return if self.unowned() { Presence::Dead("the bus name has no owner".to_owned()) } else { Presence::Unknown(cause) };
         }
-        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, bounds);
-        self.subjects[0].native.keep(&wanted);
         self.table_cell();
         if self.subjects[0].native.role_number() == Some(n::COMBO_BOX) && !self.toolkit.combo_name_is_value() {
             let shown = super::selection::of(self.wire, self.toolkit, &self.subjects[0].object, self.deadline);

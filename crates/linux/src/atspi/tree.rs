@@ -49,6 +49,7 @@ pub struct Walk<'a> {
     seen: HashSet<Object>,
     edges: usize,
     text: usize,
+    grids: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -67,9 +68,15 @@ impl<'a> Walk<'a> {
             seen: HashSet::new(),
             edges: 0,
             text: 0,
+            grids: true,
         };
         walk.add(root, None, 0, 0);
         walk
+    }
+
+    /// Leaves the cells of virtual containers unread: who looks for surfaces needs none.
+    pub fn leave_grids(&mut self) {
+        self.grids = false;
     }
 
     /// Figures for diagnostics.
@@ -155,9 +162,10 @@ impl<'a> Walk<'a> {
                 asked.push(at);
             } else if count > HUGE || subject.native.states_or_none().has(States::MANAGES_DESCENDANTS) {
                 // GetChildren here freezes the application for good (FINDINGS §2 "LibreOffice Calc").
-                let cells = grid::visible(self.wire, &subject.object, self.toolkit, self.plan.deadline);
+                if self.grids {
+                    lists.push((at, grid::visible(self.wire, &subject.object, self.toolkit, self.plan.deadline)));
+                }
                 self.nodes[at].cut = Some(Cut::Virtual);
-                lists.push((at, cells));
             } else {
                 indexed.push(at);
             }

@@ -71,7 +71,8 @@ pub fn names(wire: &dyn Wire, object: &Object, count: i64, deadline: Deadline) -
     let count = i32::try_from(count).unwrap_or(0);
     let calls = (0..count).map(|i| Call::with(object, ACTION, "GetName", Body::Int(i))).collect();
     let answers = wire.flight(calls, deadline);
-    if let Some(Err(late @ CallError::Late { .. })) = answers.iter().find(|a| matches!(a, Err(CallError::Late { .. }))) {
+    if let Some(Err(late @ CallError::Late { .. })) = answers.iter().find(|a| matches!(a, Err(CallError::Late { .. })))
+    {
         return Err(unread(late));
     }
     Ok(answers.into_iter().map(|a| a.and_then(|r| r.text()).unwrap_or_default()).collect())
