@@ -7,7 +7,7 @@ use crate::atspi::native::Field;
 use crate::atspi::toolkit::Toolkit;
 use crate::atspi::windows as x_windows;
 use crate::bus::join::describe;
-use crate::bus::{Bus, Call, Object, Wire};
+use crate::bus::{Bus, Call, Object, Peers, Wire};
 use crate::x11::{self, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
@@ -30,6 +30,7 @@ pub struct LinuxPlatform {
     display: Option<(String, Option<PathBuf>)>,
     x: Mutex<Option<x11::Connection>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
+    peers: Peers,
 }
 
 impl LinuxPlatform {
@@ -44,7 +45,7 @@ impl LinuxPlatform {
         let bus = Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?;
         let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
         let display = set("DISPLAY").map(|d| (d, authority));
-        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()) })
+        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), peers: Peers::default() })
     }
 
     /// The accessibility bus.
@@ -145,7 +146,8 @@ impl LinuxPlatform {
         } else {
             Evidence::Unknown(Cause::NotRead)
         };
-        read::read_tree(&self.bus, toolkit, object, above, plan, origin)
+        let line = self.peers.line(&self.bus, &object.bus, toolkit.offers_a_line(), plan.deadline);
+        read::read_tree(&line, toolkit, object, above, plan, origin)
     }
 }
 
