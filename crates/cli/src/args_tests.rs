@@ -168,3 +168,36 @@ fn help_names_every_command_and_the_skills() {
         assert!(help.contains(hint), "{hint}");
     }
 }
+
+/// Words of a line as a shell splits it, as far as the skills' examples need it.
+fn words(line: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, part) in line.split('\'').enumerate() {
+        match at % 2 {
+            0 => out.extend(part.split_whitespace().map(str::to_owned)),
+            _ => out.push(part.to_owned()),
+        }
+    }
+    out
+}
+
+#[test]
+fn every_example_of_the_skills_is_a_valid_command_line() {
+    let mut examples = 0;
+    for name in ["desktop", "linux"] {
+        let skills = command(&["skills", "get", name, "--full"]);
+        let Command::Skills(args) = skills else { panic!() };
+        let answer = agent_desktop_core::skills::answer(&args).unwrap();
+        for line in answer["content"].as_str().unwrap().lines().filter(|line| line.starts_with("    ")) {
+            let Some((_, rest)) = line.split_once("agent-desktop ") else { continue };
+            if rest.starts_with('<') {
+                continue;
+            }
+            let words = words(rest);
+            let argv: Vec<&str> = words.iter().map(String::as_str).collect();
+            command(&argv).validate().unwrap_or_else(|e| panic!("{line}: {e}"));
+            examples += 1;
+        }
+    }
+    assert!(examples > 25, "{examples}");
+}

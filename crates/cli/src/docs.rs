@@ -19,6 +19,9 @@ structured error) or 2 (the command line could not be parsed). The JSON names of
 A ref is `@<snapshot_id>:eN`, as `snapshot` and `find` print it. `--app NAME` is a whole name without regard to case;
 `--window-id ID` comes from `list-windows`. Commands marked *not built yet* answer `PLATFORM_NOT_SUPPORTED`,
 `details.kind: \"not_available\"`.
+
+Where the operating system has an accessibility permission, all commands need it but for those that need no desktop,
+`list-apps`, `list-windows`, `list-displays`, `clipboard-*`, `status`, `permissions` and a bare `screenshot`.
 ";
 
 /// The whole document.
@@ -72,7 +75,6 @@ fn facts(spec: &Spec) -> Vec<&'static str> {
         (spec.headed, "needs `--headed`"),
         (spec.mutates, "changes something"),
         (!spec.platform, "needs no desktop"),
-        (spec.permission == Permission::Accessibility, "needs the accessibility permission where there is one"),
         (spec.permission == Permission::ScreenRecording, "needs the screen recording permission where there is one"),
     ]
     .into_iter()

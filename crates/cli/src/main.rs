@@ -60,13 +60,12 @@ fn run(argv: &[OsString]) -> i32 {
 /// The one command that passes its child's output and exit code through. Standard output is the child's, so our own
 /// failures go to standard error.
 fn desktop_run(args: &Desktop) -> i32 {
-    let started = args
-        .validate()
-        .and_then(|()| args.screen())
-        .map_err(|e| (e, output::DESKTOP_FAILED))
-        .and_then(|screen| match host::Machine.desktops() {
-            Some(desktops) => desktops.run(&args.args, screen),
-            None => Err((not_available("desktop run"), output::DESKTOP_FAILED)),
+    let started =
+        args.validate().and_then(|()| args.screen()).map_err(|e| (e, output::DESKTOP_FAILED)).and_then(|screen| {
+            match host::Machine.desktops() {
+                Some(desktops) => desktops.run(&args.args, screen),
+                None => Err((not_available("desktop run"), output::DESKTOP_FAILED)),
+            }
         });
     match started {
         Ok(code) => code,

@@ -3,6 +3,7 @@
 use agent_desktop_core::command::Command;
 use agent_desktop_core::command::values::Format;
 use agent_desktop_core::envelope::{Answer, envelope};
+use serde_json::Value;
 use std::io::Write;
 
 /// Exit codes of the program.
@@ -29,10 +30,10 @@ pub fn format_of(command: &Command) -> Format {
     .unwrap_or_default()
 }
 
-/// Prints an answer as the command asked; errors are always JSON.
+/// Prints an answer as the command asked: an outline as it is, all else in the envelope. Errors are always JSON.
 pub fn print(name: &str, answer: &Answer, format: Format) -> Exit {
     match answer {
-        Ok(data) if format == Format::Text => print_text(&crate::host::outline(name, data)),
+        Ok(Value::String(outline)) if format == Format::Text => print_text(outline),
         answer => print_answer(name, answer, Exit::Refused),
     }
 }

@@ -1,5 +1,7 @@
 //! The program as a script sees it: envelopes, exit codes, streams. Needs no desktop.
 
+#![allow(clippy::unwrap_used)]
+
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStringExt;
@@ -212,7 +214,10 @@ fn physical_commands_need_headed_and_say_how() {
         &["open-system-surface", "--surface", "dock"],
     ] {
         let envelope = refused(args, 1, "POLICY_DENIED");
-        assert_eq!(envelope["error"]["recovery"]["strategy"], "request_explicit_policy_then_retry_original", "{args:?}");
+        assert_eq!(
+            envelope["error"]["recovery"]["strategy"], "request_explicit_policy_then_retry_original",
+            "{args:?}"
+        );
     }
     let envelope = refused(&["--headed", "mouse-move", "--xy", "1,2"], 1, "PLATFORM_NOT_SUPPORTED");
     assert_eq!(envelope["error"]["details"]["kind"], "not_available");
@@ -284,6 +289,40 @@ fn secret_in_argv() {
     assert_eq!(envelope(&output)["error"]["code"], "INVALID_ARGS");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("hunter2"));
     assert!(!String::from_utf8_lossy(&output.stderr).contains("hunter2"));
+}
+
+#[test]
+fn no_desktop() {
+    // Over SSH or in a container: what is missing and how to get it, for every command that needs one.
+    for args in [
+        &["status"][..],
+        &["list-apps"],
+        &["list-windows"],
+        &["snapshot"],
+        &["snapshot", "--app", "editor"],
+        &["find", "--role", "button"],
+        &["launch", "editor"],
+        &["close-app", "editor"],
+        &["wait", "--menu", "--timeout", "0"],
+    ] {
+        let error = refused(args, 1, "PLATFORM_NOT_SUPPORTED")["error"].take();
+        assert_eq!(error["details"]["kind"], "no_desktop", "{args:?}: {error}");
+        assert!(error["suggestion"].as_str().unwrap().contains("desktop run"), "{args:?}: {error}");
+    }
+    let error = refused(&["--desktop", "nosuch", "status"], 1, "INVALID_ARGS")["error"].take();
+    assert_eq!(error["details"]["kind"], "no_such_desktop");
+}
+
+#[test]
+fn desktop_run_answers_on_standard_error() {
+    // Standard output is the command's. 125: the desktop; 127: no such command, where a desktop could be started.
+    for (args, codes) in [(&["desktop", "run"][..], &[125][..]), (&["desktop", "run", "--", "/no/such"], &[125, 127])] {
+        let output = run(args);
+        assert!(codes.contains(&output.status.code().unwrap()), "{output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+        let envelope: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!((&envelope["command"], &envelope["ok"]), (&Value::from("desktop"), &Value::from(false)));
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::atspi::toolkit::Toolkit;
 use crate::atspi::windows as x_windows;
 use crate::bus::join::describe;
 use crate::bus::{Bus, Call, Object, Peers, Wire};
+use crate::desktop::DesktopEnv;
 use crate::x11::{self, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
@@ -26,11 +27,12 @@ const JOIN_MS: u64 = 5_000;
 
 /// One Linux desktop: its buses, and its X server where it has one.
 pub struct LinuxPlatform {
-    pub(crate) bus: Bus,
+    pub(crate) bus: Arc<Bus>,
     display: Option<(String, Option<PathBuf>)>,
     x: Mutex<Option<x11::Connection>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
     peers: Peers,
+    inside: Option<DesktopEnv>,
 }
 
 impl LinuxPlatform {
@@ -42,10 +44,35 @@ impl LinuxPlatform {
     /// Joins the desktop that these variables name: a private desktop's, another session's.
     pub fn join_with(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
-        let bus = Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?;
+        let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
         let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
         let display = set("DISPLAY").map(|d| (d, authority));
-        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), peers: Peers::default() })
+        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), peers: Peers::default(), inside: None })
+    }
+
+    /// The same, remembering the private desktop or the session that these variables belong to: what is started must
+    /// start there, not in the session of our own environment.
+    #[must_use]
+    pub fn started_inside(mut self, env: Option<DesktopEnv>) -> Self {
+        self.inside = env;
+        self
+    }
+
+    pub(crate) fn inside(&self) -> Option<&DesktopEnv> {
+        self.inside.as_ref()
+    }
+
+    /// Asks the X server something; none where there is none.
+    pub(crate) fn with_x<T>(&self, deadline: Deadline, ask: impl FnOnce(&x11::Connection) -> T) -> Option<T> {
+        let (display, authority) = self.display.as_ref()?;
+        let end = deadline.within_ms(X_MS).instant();
+        let mut held = self.x.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_none() {
+            *held = x11::connect(display, authority.as_deref(), end).ok();
+        }
+        let connection = held.as_ref()?;
+        connection.set_deadline(end);
+        Some(ask(connection))
     }
 
     /// The accessibility bus.

@@ -3,12 +3,13 @@
 use crate::atspi::{identity, surfaces};
 use crate::platform::LinuxPlatform;
 use crate::process::{self, Token};
+use crate::programs;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::Error;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
-    App, Apps, Hit, Observe, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
+    App, Apps, CloseRequest, Closed, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
 };
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use agent_desktop_core::vocab::surface::Surface;
@@ -27,7 +28,7 @@ impl Observe for LinuxPlatform {
     }
 
     fn selection(&self, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
-        crate::atspi::selection::selected(self, target, deadline)
+        crate::operate::selected(self, target, deadline)
     }
 
     fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {
@@ -75,6 +76,26 @@ impl Apps for LinuxPlatform {
 
     fn surfaces(&self, app: &App, deadline: Deadline) -> Result<Vec<SurfaceInfo>, Error> {
         surfaces::open(self, app, deadline)
+    }
+
+    fn launch(&self, request: &LaunchRequest, _: Deadline) -> Result<Launched, Error> {
+        programs::launch(self, request)
+    }
+
+    fn launch_names(&self, app: &str) -> Result<Vec<String>, Error> {
+        programs::launch_names(app)
+    }
+
+    fn starting(&self, name: &str) -> bool {
+        programs::starting(name)
+    }
+
+    fn close(&self, app: &App, request: CloseRequest, deadline: Deadline) -> Result<Closed, Error> {
+        programs::close(self, app, request, deadline)
+    }
+
+    fn descendants(&self, process: &ProcessKey) -> Vec<ProcessKey> {
+        programs::descendants(process)
     }
 
     fn supported_surfaces(&self) -> Vec<Surface> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 struct Desktop {
     desktops: Desktops,
     record: Record,
-    _base: tempfile::TempDir,
+    base: tempfile::TempDir,
 }
 
 impl Desktop {
@@ -19,7 +19,7 @@ impl Desktop {
         let program = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("desktop");
         let supervisor = SupervisorCommand { program, args: vec!["supervisor".into()] };
         let record = desktops.start(&StartOptions::new(supervisor)).unwrap().record;
-        Desktop { desktops, record, _base: base }
+        Desktop { desktops, record, base }
     }
 
     fn connect(&self) -> Connection {
@@ -117,7 +117,7 @@ fn stacking_and_windows_that_end_meanwhile() {
     let _first = d.launch("org.xfce.mousepad", &["--disable-server"]);
     let lower = until(&x, "one", |w| w.len() == 1)[0].client;
     let mut second = d.launch("gtk3-widget-factory", &[]);
-    let both = until(&x, "two", |w| w.len() == 2 && w[1].is_active);
+    let both = until(&x, "two", |w| w.len() == 2 && w[1].is_active && w[1].client != lower);
     assert_eq!((both[0].client, both[1].pid), (lower, Some(second.pid)));
     d.tool("wmctrl", &["-i", "-a", &format!("{lower:#x}")]);
     until(&x, "raised", |w| w[1].client == lower && w[1].is_active);
@@ -174,4 +174,18 @@ fn chromium_gets_its_flags() {
     assert_eq!(app.args.iter().any(|a| a == "--no-sandbox"), rustix::process::geteuid().is_root());
     let x = d.connect();
     until(&x, "a window", |w| w.iter().any(|w| w.viewable));
+    // Its helpers overwrite their environment; none may write into the directory after the end.
+    d.desktops.stop(&d.record.id).unwrap();
+    let left: Vec<_> = process_table().into_iter().filter(|(_, line)| line.contains(&d.record.id)).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(std::fs::read_dir(d.base.path().join("rt/desktops")).unwrap().count(), 0);
+}
+
+/// Command lines by process id; zombies have none.
+fn process_table() -> Vec<(i32, String)> {
+    let dir = std::fs::read_dir("/proc").unwrap();
+    dir.flatten()
+        .filter_map(|e| Some((e.file_name().to_str()?.parse().ok()?, std::fs::read(e.path().join("cmdline")).ok()?)))
+        .map(|(p, line)| (p, String::from_utf8_lossy(&line).into_owned()))
+        .collect()
 }

@@ -20,9 +20,6 @@ const POLL: Duration = Duration::from_millis(50);
 
 /// `launch`.
 pub fn launch(context: &Context, args: &Launch) -> Answer {
-    if args.activate {
-        return Err(crate::command::not_available("launch --activate"));
-    }
     let platform = context.platform()?;
     let deadline = Deadline::after_ms(args.timeout());
     let names = platform.launch_names(&args.app)?;

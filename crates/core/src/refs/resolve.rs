@@ -39,6 +39,12 @@ impl Told {
     }
 }
 
+/// The label at capture, and now.
+pub type Renamed = (Option<String>, Option<String>);
+
+/// Evidence that could not be read: of what, and why.
+type Open = (&'static str, Cause);
+
 /// A proven element.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
@@ -47,7 +53,7 @@ pub struct Resolved {
     /// How it was told.
     pub told: Told,
     /// The label at capture and now, where a read met a renamed element.
-    pub renamed: Option<(Option<String>, Option<String>)>,
+    pub renamed: Option<Renamed>,
 }
 
 /// Refuses refs that can't be proven before anything is read (spec 1 §4).
@@ -149,7 +155,7 @@ impl Question {
             Presence::Unknown(cause) => return Err(unknown("the element did not answer", &cause)),
             Presence::Live(facts) => *facts,
         };
-        let mut open: Vec<(&str, Cause)> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         if let ProcessLife::Unknown(cause) = probe.process {
             open.push(("process", cause));
         }
@@ -166,7 +172,7 @@ impl Question {
         Ok(Resolved { live, told, renamed })
     }
 
-    fn same_kind<'a>(&self, entry: &Entry, facts: &Facts, open: &mut Vec<(&'a str, Cause)>) -> Result<(), Error> {
+    fn same_kind(&self, entry: &Entry, facts: &Facts, open: &mut Vec<Open>) -> Result<(), Error> {
         match &facts.role {
             Evidence::Known(role) if *role == entry.role => {}
             Evidence::Known(_) | Evidence::Absent => {
@@ -186,7 +192,7 @@ impl Question {
         Ok(())
     }
 
-    fn in_place<'a>(&self, edges: &[Evidence<bool>], open: &mut Vec<(&'a str, Cause)>) -> Result<(), Error> {
+    fn in_place(&self, edges: &[Evidence<bool>], open: &mut Vec<Open>) -> Result<(), Error> {
         if edges.len() != self.edges.len() {
             open.push(("place", Cause::NotRead));
         }
@@ -208,11 +214,11 @@ impl Question {
         Ok(())
     }
 
-    fn same_item<'a>(
+    fn same_item(
         &self,
         texts: &[Evidence<String>],
         cells: &[Evidence<(i64, i64)>],
-        open: &mut Vec<(&'a str, Cause)>,
+        open: &mut Vec<Open>,
     ) -> Result<(), Error> {
         let changed = || {
             stale("context_changed", "the text beside the element has changed: this place may show another item now")
@@ -239,14 +245,13 @@ impl Question {
         Ok(())
     }
 
-    #[allow(clippy::type_complexity)]
-    fn same_label<'a>(
+    fn same_label(
         &self,
         entry: &Entry,
         facts: &Facts,
         purpose: Purpose,
-        open: &mut Vec<(&'a str, Cause)>,
-    ) -> Result<Option<(Option<String>, Option<String>)>, Error> {
+        open: &mut Vec<Open>,
+    ) -> Result<Option<Renamed>, Error> {
         let now = stable_name(facts);
         if let Evidence::Unknown(cause) = &now {
             open.push(("label", cause.clone()));

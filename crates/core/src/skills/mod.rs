@@ -150,16 +150,4 @@ mod tests {
             assert!(!e.details()["known"].as_array().unwrap().is_empty());
         }
     }
-
-    #[test]
-    fn every_command_that_a_skill_names_exists() {
-        for skill in CATALOGUE {
-            for text in std::iter::once(skill.text).chain(skill.references.iter().map(|(_, text)| *text)) {
-                for line in text.lines().filter_map(|l| l.trim().strip_prefix("agent-desktop ")) {
-                    let name = line.split_whitespace().find(|word| !word.starts_with('-')).unwrap_or_default();
-                    assert!(crate::command::NAMES.contains(&name), "{}: {line}", skill.name);
-                }
-            }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! One resolution's reads (decisions D1): the element again, the chain downwards, the witnesses, the process. Almost
 //! everything is asked in one flight, since the recorded chain is known; what moved costs two more.
 
+use super::wants::blank;
 use super::compose::{Place, compose, label_text, wants_child_labels};
 use super::flight::{self, Subject};
 use super::interface as i;
@@ -230,8 +231,10 @@ impl<'a> Reads<'a> {
             flight::read_labels(self.wire, toolkit, list.iter_mut().collect(), self.deadline);
         }
         if wants_child_labels(&self.subjects[0].native, toolkit) {
+            // GTK 4 buttons are labelled by the label inside them: a relation counts as one only where it is read at
+            // capture, too, which is where the element has no name of its own.
             let related: Vec<Object> = match &self.subjects[0].native.labelled_by {
-                Evidence::Known(list) => list.iter().map(|l| l.object.clone()).collect(),
+                Evidence::Known(list) if blank(&self.subjects[0].native, toolkit) => list.iter().map(|l| l.object.clone()).collect(),
                 _ => Vec::new(),
             };
             let inside = self.labels.clone().map(|at| self.subjects[at].object.clone()).filter(|o| !related.contains(o));

@@ -64,7 +64,7 @@ fn score(frame: &Frame, window: &X11Window) -> i32 {
         ];
         let size = |d: &(i64, i64, i64, i64)| near(i64::from(width), i64::from(b.width) + d.2) && near(i64::from(height), i64::from(b.height) + d.3);
         let place = |d: &(i64, i64, i64, i64)| near(i64::from(x), i64::from(b.x) + d.0) && near(i64::from(y), i64::from(b.y) + d.1);
-        if outer.iter().any(|d| size(d)) {
+        if outer.iter().any(size) {
             score += if outer.iter().any(|d| size(d) && place(d)) { 3 } else { 2 };
         }
     }

@@ -75,6 +75,8 @@ pub enum Body {
     Property(&'static str, &'static str),
     /// `ssv`: interface, property, number.
     SetNumber(&'static str, &'static str, f64),
+    /// `ssv`: interface, property, yes or no.
+    SetBool(&'static str, &'static str, bool),
     /// `isi`: position, text, length.
     Insert(i32, String, i32),
     /// `sass`: a registry event, properties, bus name.
@@ -134,6 +136,7 @@ impl Call {
             Body::Point(a, b, c) => builder.build(&(a, b, c)),
             Body::Property(a, b) => builder.build(&(a, b)),
             Body::SetNumber(a, b, v) => builder.build(&(a, b, zbus::zvariant::Value::from(*v))),
+            Body::SetBool(a, b, v) => builder.build(&(a, b, zbus::zvariant::Value::from(*v))),
             Body::Insert(a, b, c) => builder.build(&(a, b, c)),
             Body::Register(a, b, c) => builder.build(&(a, b, c)),
             Body::Strings(a, b) => builder.build(&(a, b)),

@@ -44,6 +44,12 @@ pub trait Wire {
     }
 }
 
+impl<W: Wire + ?Sized> Wire for Arc<W> {
+    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        (**self).flight(calls, deadline)
+    }
+}
+
 /// One connection and everything that is under way on it.
 pub struct Sender {
     runtime: Arc<Runtime>,
@@ -295,3 +301,4 @@ mod tests {
         assert_eq!(lanes.take(), None);
     }
 }
+

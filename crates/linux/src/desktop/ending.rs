@@ -2,15 +2,17 @@
 
 use super::environment::{DIRECTORY, MARKER};
 use super::record::{self, ProcessRef, Record};
-use crate::process::{spawn, tree};
+use crate::process::{spawn, stat, tree};
 use rustix::process::{PidfdFlags, Pid, Signal};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long processes may take after SIGTERM, for instance to write their settings.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// How long processes may take to stop; one that waits for a disk takes longer and is not waited for.
+const FREEZE_LIMIT: Duration = Duration::from_secs(3);
 /// How long the kernel may take after SIGKILL.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
@@ -34,55 +36,99 @@ pub(crate) fn marked(desktops: &Path) -> Vec<(i32, String)> {
         .collect()
 }
 
-/// Sends the signal to the process if it still is what `check` wants. The descriptor holds the process, so a number that
-/// was given to another process in between is not hit.
-fn signal(pid: i32, sig: Signal, check: impl FnOnce() -> bool) {
-    let Some(p) = Pid::from_raw(pid) else { return };
+/// Signals exactly that generation of a process. The descriptor holds the process, so a number that was given to another
+/// process in between is not hit.
+pub(crate) fn signal_process(process: &ProcessRef, sig: Signal) {
+    let Some(p) = Pid::from_raw(process.pid) else { return };
     match rustix::process::pidfd_open(p, PidfdFlags::empty()) {
         Ok(fd) => {
-            if check() {
+            if !process.is_dead() {
                 let _ = rustix::process::pidfd_send_signal(&fd, sig);
             }
         }
         Err(rustix::io::Errno::SRCH) => {}
+        // No pidfds here.
         Err(_) => {
-            if check() {
+            if !process.is_dead() {
                 let _ = rustix::process::kill_process(p, sig);
             }
         }
     }
 }
 
-/// Signals exactly that generation of a process.
-pub(crate) fn signal_process(process: &ProcessRef, sig: Signal) {
-    signal(process.pid, sig, || !process.is_dead());
-}
-
-/// Ends all processes that `find` finds, again and again until it finds none: SIGTERM, then SIGKILL.
-/// Returns those that are left.
-pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, grace: Duration) -> Vec<i32> {
+/// Ends all processes that `find` finds and all their descendants, except those to be spared, again and again until there
+/// are none: SIGTERM, then SIGKILL. Returns those that are left.
+///
+/// Descendants are remembered from the first look on: programs such as Chromium overwrite the environment of their
+/// helpers, and a helper that outlives its parent carries no mark and has lost its place in the tree.
+pub(crate) fn end_all(find: impl Fn() -> Vec<i32>, spared: impl Fn(i32) -> bool, grace: Duration) -> Vec<i32> {
+    let us = rustix::process::geteuid().as_raw();
+    let mut known: HashMap<i32, ProcessRef> = HashMap::new();
+    let mut look = || {
+        let found = find();
+        let table = tree::table();
+        let below = found.iter().flat_map(|p| tree::below(*p, &table));
+        for pid in found.iter().copied().chain(below).filter(|p| !spared(*p)) {
+            if !known.contains_key(&pid)
+                && tree::owner(pid) == Some(us)
+                && let Ok(process) = ProcessRef::of(pid)
+            {
+                known.insert(pid, process);
+            }
+        }
+        known.retain(|_, p| !p.is_dead());
+        known.values().cloned().collect::<Vec<_>>()
+    };
+    freeze(&mut look);
     for (sig, limit) in [(Signal::TERM, grace), (Signal::KILL, KILL_LIMIT)] {
         let end = Instant::now() + limit;
         let mut told = HashSet::new();
         loop {
-            let found = find();
-            if found.is_empty() {
-                return found;
+            let living = look();
+            if living.is_empty() {
+                return Vec::new();
             }
-            for pid in &found {
-                if told.insert(*pid) {
-                    signal(*pid, sig, || true);
+            for process in &living {
+                if told.insert(process.pid) {
+                    signal_process(process, sig);
+                    signal_process(process, Signal::CONT);
                 }
             }
-            for pid in &found {
-                spawn::wait_gone(*pid, end.saturating_duration_since(Instant::now()));
+            for process in &living {
+                spawn::wait_gone(process.pid, end.saturating_duration_since(Instant::now()));
             }
             if Instant::now() >= end {
                 break;
             }
         }
     }
-    find()
+    look().iter().map(|p| p.pid).collect()
+}
+
+/// Stops everything that `look` finds until it finds nothing new. A helper that is forked between a look and its parent's
+/// end would never be found.
+fn freeze(look: &mut impl FnMut() -> Vec<ProcessRef>) {
+    let end = Instant::now() + FREEZE_LIMIT;
+    let mut told = HashSet::new();
+    let mut still = false;
+    loop {
+        let living = look();
+        let mut new = false;
+        for process in &living {
+            if told.insert(process.pid) {
+                new = true;
+                signal_process(process, Signal::STOP);
+            }
+        }
+        // Only a look that was begun when everything stood still has seen every fork.
+        if (still && !new) || Instant::now() >= end {
+            return;
+        }
+        still = living.iter().all(|p| stat::stands_still(p.pid));
+        if !still {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 /// Clears away a desktop whose supervisor is dead: its processes, the X server's socket, its directory.
@@ -91,8 +137,8 @@ pub(crate) fn clear(desktops: &Path, id: &str) -> Vec<i32> {
     let dir = desktops.join(id);
     let record: Option<Record> = record::load(&dir, record::READY);
     let us = std::process::id() as i32;
-    let find = || marked(desktops).into_iter().filter(|(p, i)| i == id && *p != us).map(|(p, _)| p).collect();
-    let left = end_all(find, GRACE);
+    let find = || marked(desktops).into_iter().filter(|(_, i)| i == id).map(|(p, _)| p).collect();
+    let left = end_all(find, |p| p == us, GRACE);
     if let Some(r) = record {
         remove_x_socket(r.env.get("DISPLAY").unwrap_or_default(), &r.display_server);
     }
@@ -141,6 +187,20 @@ mod tests {
     }
 
     #[test]
+    fn a_helper_without_a_mark_ends_with_its_parent() {
+        let t = tempfile::tempdir().unwrap();
+        let dir = t.path().join("dc");
+        let script = format!("env -u {MARKER} sleep 61 & echo $! >{0}.part; mv {0}.part {0};", t.path().join("pid").display());
+        let mut parent = sleeper("dc", &dir, &script);
+        let helper: i32 = std::fs::read_to_string(t.path().join("pid")).unwrap().trim().parse().unwrap();
+        let helper = ProcessRef::of(helper).unwrap();
+        let find = || marked(t.path()).into_iter().map(|(p, _)| p).collect();
+        assert_eq!(end_all(find, |_| false, Duration::from_secs(2)), Vec::<i32>::new());
+        assert!(helper.is_dead());
+        let _ = parent.wait();
+    }
+
+    #[test]
     fn finds_and_ends_only_marked_ones_of_its_directory() {
         let t = tempfile::tempdir().unwrap();
         let mut ours = sleeper("da", &t.path().join("da"), "");
@@ -153,7 +213,7 @@ mod tests {
         want.sort_unstable();
         assert_eq!(found, want);
         let find = || marked(t.path()).into_iter().filter(|(_, i)| i == "da").map(|(p, _)| p).collect();
-        assert_eq!(end_all(find, Duration::from_millis(200)), Vec::<i32>::new());
+        assert_eq!(end_all(find, |_| false, Duration::from_millis(200)), Vec::<i32>::new());
         assert!(other_id.try_wait().unwrap().is_none());
         assert!(other_dir.try_wait().unwrap().is_none());
         for c in [&mut ours, &mut stubborn, &mut other_id, &mut other_dir] {

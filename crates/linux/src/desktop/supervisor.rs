@@ -93,12 +93,9 @@ fn end(dir: &Path) {
         reap();
         let mut found = tree::descendants(us);
         found.extend(ending::marked(desktops).into_iter().filter(|(_, i)| i == id).map(|(p, _)| p));
-        found.sort_unstable();
-        found.dedup();
-        found.retain(|p| !spared(*p));
         found
     };
-    let left = ending::end_all(find, ending::GRACE);
+    let left = ending::end_all(find, spared, ending::GRACE);
     if !left.is_empty() {
         tracing::warn!(?left, "processes of the desktop did not end");
     }
@@ -173,6 +170,11 @@ impl Desktop {
         };
         let accessibility_bus = runtime.block_on(readiness::accessibility(&address, end)).map_err(|e| match e {
             DesktopError::StartTimeout { .. } => late("accessibility"),
+            // The bus knows why, for instance that this user has no entry in the user database.
+            DesktopError::StartFailed { step, reason } => DesktopError::StartFailed {
+                step,
+                reason: format!("{reason}\n{}", readiness::log_tail(&bus.log)).trim_end().to_owned(),
+            },
             other => other,
         })?;
         if let Some(part) = &started {

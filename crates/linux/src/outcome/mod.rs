@@ -1,3 +1,5 @@
-//! Native answers as outcomes: reads here, writes in a table of their own (architecture: a write never consults the read table).
+//! Native answers as outcomes: reads and writes in two tables of their own (architecture: a write never consults
+//! the read table).
 
 pub mod read;
+pub mod write;

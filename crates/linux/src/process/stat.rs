@@ -13,6 +13,8 @@ pub struct Stat {
     pub state: char,
     /// Parent's process id; 0 for the first process of a pid namespace.
     pub parent: i32,
+    /// Threads that haven't ended (field 20).
+    pub threads: u32,
     /// Start time in clock ticks since boot (field 22).
     pub start_ticks: u64,
 }
@@ -23,9 +25,10 @@ impl Stat {
         matches!(self.state, 'T' | 't')
     }
 
-    /// Ended, although its parent has not collected it yet.
+    /// Ended, although its parent has not collected it yet. The state is that of the first thread, which may have ended
+    /// alone: while others run, the process lives.
     pub fn is_dead(&self) -> bool {
-        matches!(self.state, 'Z' | 'X' | 'x')
+        matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 }
 
@@ -40,9 +43,10 @@ pub fn parse(line: &str) -> Option<Stat> {
     let mut rest = line.get(close + 1..)?.split_ascii_whitespace();
     let state = rest.next()?.chars().next()?;
     let parent = rest.next()?.parse().ok()?;
-    // `rest` started at field 3 and has given two: field 22 is the 18th of what is left.
-    let start_ticks = rest.nth(17)?.parse().ok()?;
-    Some(Stat { pid, comm, state, parent, start_ticks })
+    // `rest` started at field 3 and has given two: field 20 is the 16th of what is left, field 22 the second after it.
+    let threads = rest.nth(15)?.parse().ok()?;
+    let start_ticks = rest.nth(1)?.parse().ok()?;
+    Some(Stat { pid, comm, state, parent, threads, start_ticks })
 }
 
 /// Reads the process's `stat`. `NotFound` means that no such process is visible to us.
@@ -56,6 +60,17 @@ pub fn read(pid: i32) -> io::Result<Stat> {
     };
     parse(&String::from_utf8_lossy(&bytes))
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unexpected form of /proc/PID/stat"))
+}
+
+/// Whether no thread of the process runs: all are stopped or ended. The process's own state is that of its first thread.
+pub fn stands_still(pid: i32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().all(|t| {
+        std::fs::read(t.path().join("stat"))
+            .ok()
+            .and_then(|b| parse(&String::from_utf8_lossy(&b)))
+            .is_none_or(|s| s.is_stopped() || matches!(s.state, 'Z' | 'X' | 'x'))
+    })
 }
 
 /// Whether the process is stopped (SIGSTOP, a debugger). `None` when it can't be read.
@@ -74,6 +89,8 @@ mod tests {
         let s = parse(&format!("4711 (bash) {TAIL}")).unwrap();
         assert_eq!((s.pid, s.comm.as_str(), s.state, s.parent, s.start_ticks), (4711, "bash", 'S', 7, 987654));
         assert!(!s.is_stopped() && !s.is_dead());
+        let zombie = |threads| Stat { state: 'Z', threads, ..s.clone() }.is_dead();
+        assert!(zombie(1) && !zombie(2), "the first thread may end before the process");
     }
 
     #[test]
@@ -87,6 +104,22 @@ mod tests {
         for bad in ["", "1", "1 (x", "1 (x)", "1 (x) S", "1 (x) S 2 3", "x (x) S 1 2 3", ")(", "4 )x( S"] {
             assert_eq!(parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn stillness_is_that_of_all_threads() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        let signal = |s| rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), s).unwrap();
+        assert!(!stands_still(pid));
+        signal(rustix::process::Signal::STOP);
+        while !stands_still(pid) {
+            std::thread::yield_now();
+        }
+        assert_eq!(is_stopped(pid), Some(true));
+        signal(rustix::process::Signal::KILL);
+        child.wait().unwrap();
+        assert!(stands_still(pid) && is_stopped(pid).is_none());
     }
 
     #[test]

@@ -81,7 +81,8 @@ pub fn descendants(pid: i32) -> Vec<i32> {
     below(pid, &table())
 }
 
-fn below(pid: i32, table: &[Stat]) -> Vec<i32> {
+/// [`descendants`] in a table that was read before.
+pub fn below(pid: i32, table: &[Stat]) -> Vec<i32> {
     let mut by_parent: HashMap<i32, Vec<&Stat>> = HashMap::new();
     for s in table {
         by_parent.entry(s.parent).or_default().push(s);
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     fn stat(pid: i32, parent: i32, state: char) -> Stat {
-        Stat { pid, comm: String::new(), state, parent, start_ticks: 1 }
+        Stat { pid, comm: String::new(), state, parent, threads: 1, start_ticks: 1 }
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! The X11 side of a desktop: connection, windows, displays. Reading only.
+//! The X11 side of a desktop: connection, windows, displays, asking a window to close.
 
 pub mod atoms;
+pub mod close;
 pub mod connection;
 pub mod displays;
 pub mod error;
@@ -8,6 +9,7 @@ pub mod property;
 pub mod windows;
 pub mod xauth;
 
+pub use close::ask_to_close;
 pub use connection::{Connection, connect};
 pub use displays::{Display, displays};
 pub use error::X11Error;

@@ -1,0 +1,404 @@
+//! Options of a container by their display text, and how each toolkit lets one be chosen (FINDINGS §5 "combo / select",
+//! "list select", "tab").
+
+use super::offer::{Offer, at, unread};
+use super::plan::{Choice, Guard, Plan};
+use crate::atspi::capability::Verb;
+use crate::atspi::interface::{ACCESSIBLE, Interfaces};
+use crate::atspi::role::{self, native as n};
+use crate::atspi::state::Native as States;
+use crate::atspi::toolkit::Toolkit::{self, *};
+use crate::bus::{Body, Call, Object, Wire};
+use agent_desktop_core::act::verify::same_text;
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::error::{Code, Error};
+
+/// Nodes that are looked at for one choice. More are `select_node_limit`.
+const MAX_NODES: usize = 4_096;
+/// Levels between a container and its options.
+const MAX_DEPTH: usize = 7;
+/// Levels between an option and its label.
+const LABEL_DEPTH: usize = 4;
+
+/// One option.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Whose child it is.
+    pub parent: Object,
+    /// Role of that.
+    pub parent_role: u32,
+    /// Interfaces of that.
+    pub parent_interfaces: Interfaces,
+    /// Its index there.
+    pub index: i32,
+    /// The option.
+    pub object: Object,
+    /// Role number.
+    pub role: u32,
+    /// States.
+    pub states: States,
+    /// Its display text.
+    pub text: String,
+    /// Where that text stands, with what stands there (one of several labels).
+    pub label: (Object, String),
+}
+
+impl Item {
+    /// The choice that a plan carries.
+    pub fn choice(&self) -> Choice {
+        Choice {
+            parent: self.parent.handle(),
+            index: self.index,
+            item: self.object.handle(),
+            text_at: self.label.0.handle(),
+            text: self.label.1.clone(),
+        }
+    }
+}
+
+/// Whether this role is one of options.
+pub fn is_option(role: u32, states: States) -> bool {
+    match role {
+        n::LIST_ITEM
+        | n::MENU_ITEM
+        | n::CHECK_MENU_ITEM
+        | n::RADIO_MENU_ITEM
+        | n::PAGE_TAB
+        | n::TREE_ITEM
+        | n::ICON => true,
+        n::TABLE_CELL | n::TABLE_ROW => states.has(States::SELECTABLE),
+        _ => false,
+    }
+}
+
+struct Node {
+    object: Object,
+    role: u32,
+    interfaces: Interfaces,
+}
+
+/// The options below a container, in order. Options inside options are not looked for.
+pub fn gather(wire: &dyn Wire, toolkit: Toolkit, container: &Offer, deadline: Deadline) -> Result<Vec<Item>, Error> {
+    let mut level =
+        vec![Node { object: container.object.clone(), role: container.role, interfaces: container.interfaces }];
+    let (mut items, mut seen) = (Vec::new(), 0);
+    for _ in 0..MAX_DEPTH {
+        let lists = children(wire, level.iter().map(|l| &l.object), deadline)?;
+        let flat: Vec<(usize, i32, Object)> = lists
+            .into_iter()
+            .enumerate()
+            .flat_map(|(at, list)| (0..).zip(list).map(move |(index, o)| (at, index, o)))
+            .filter(|(_, _, o)| !o.is_null())
+            .collect();
+        seen += flat.len();
+        if seen > MAX_NODES {
+            return Err(too_many());
+        }
+        let calls = flat.iter().flat_map(|(_, _, o)| facts(o)).collect();
+        let answers = wire.flight(calls, deadline);
+        let mut next = Vec::new();
+        for ((at, index, object), answers) in flat.into_iter().zip(answers.chunks(4)) {
+            let Ok(role) = self::at(answers, 0).and_then(|r| r.uint()) else { continue };
+            let states = States(self::at(answers, 1).and_then(|r| r.states()).unwrap_or(0));
+            let names = self::at(answers, 2).and_then(|r| r.texts()).unwrap_or_default();
+            let interfaces = Interfaces::parse(&names);
+            let name = self::at(answers, 3).and_then(|r| r.text_property()).unwrap_or_default();
+            if is_option(role, states) {
+                let told =
+                    !name.trim().is_empty() && !toolkit.name_is_generic(role) && !toolkit.blank_name(role, &name);
+                let text = if told { name } else { String::new() };
+                items.push(Item {
+                    parent: level[at].object.clone(),
+                    parent_role: level[at].role,
+                    parent_interfaces: level[at].interfaces,
+                    index,
+                    label: (object.clone(), text.clone()),
+                    object,
+                    role,
+                    states,
+                    text,
+                });
+            } else if !role::is_label(role) && role != n::PUSH_BUTTON {
+                next.push(Node { object, role, interfaces });
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    label(wire, toolkit, &mut items, deadline)?;
+    Ok(items)
+}
+
+fn facts(object: &Object) -> [Call; 4] {
+    [
+        Call::new(object, ACCESSIBLE, "GetRole"),
+        Call::new(object, ACCESSIBLE, "GetState"),
+        Call::new(object, ACCESSIBLE, "GetInterfaces"),
+        Call::get(object, ACCESSIBLE, "Name"),
+    ]
+}
+
+/// Children of each object; never of one that has a huge number of them (FINDINGS §2 "LibreOffice Calc").
+pub fn children<'o>(
+    wire: &dyn Wire,
+    objects: impl Iterator<Item = &'o Object>,
+    deadline: Deadline,
+) -> Result<Vec<Vec<Object>>, Error> {
+    let objects: Vec<&Object> = objects.collect();
+    let counts = wire.flight(objects.iter().map(|o| Call::get(o, ACCESSIBLE, "ChildCount")).collect(), deadline);
+    let mut wanted = Vec::new();
+    for (at, answer) in counts.into_iter().enumerate() {
+        match answer.and_then(|r| r.int_property()) {
+            Ok(0) => {}
+            Ok(count) if usize::try_from(count).is_ok_and(|c| c <= MAX_NODES) => wanted.push(at),
+            Ok(_) => return Err(too_many()),
+            Err(e) => return Err(unread(&e)),
+        }
+    }
+    let calls = wanted.iter().map(|at| Call::new(objects[*at], ACCESSIBLE, "GetChildren")).collect();
+    let mut out = vec![Vec::new(); objects.len()];
+    for (at, answer) in wanted.into_iter().zip(wire.flight(calls, deadline)) {
+        out[at] = answer
+            .and_then(|r| r.read::<Vec<(String, zbus::zvariant::OwnedObjectPath)>>("children"))
+            .map(|list| list.into_iter().map(|(bus, path)| Object::new(bus, path.as_str())).collect())
+            .map_err(|e| unread(&e))?;
+    }
+    Ok(out)
+}
+
+/// Texts of options without a name of their own: the labels inside (FINDINGS §4b "Where the telling text is").
+fn label(wire: &dyn Wire, toolkit: Toolkit, items: &mut [Item], deadline: Deadline) -> Result<(), Error> {
+    let mut level: Vec<(usize, Object)> =
+        items.iter().enumerate().filter(|(_, i)| i.text.is_empty()).map(|(at, i)| (at, i.object.clone())).collect();
+    for _ in 0..LABEL_DEPTH {
+        if level.is_empty() {
+            break;
+        }
+        let lists = children(wire, level.iter().map(|(_, o)| o), deadline)?;
+        let inside: Vec<(usize, Object)> = level
+            .iter()
+            .zip(lists)
+            .flat_map(|((at, _), list)| list.into_iter().map(|o| (*at, o)))
+            .filter(|(_, o)| !o.is_null())
+            .collect();
+        let calls = inside
+            .iter()
+            .flat_map(|(_, o)| [Call::new(o, ACCESSIBLE, "GetRole"), Call::get(o, ACCESSIBLE, "Name")])
+            .collect();
+        let answers = wire.flight(calls, deadline);
+        let mut next = Vec::new();
+        for ((at, object), answers) in inside.into_iter().zip(answers.chunks(2)) {
+            let Ok(role) = self::at(answers, 0).and_then(|r| r.uint()) else { continue };
+            let name = self::at(answers, 1).and_then(|r| r.text_property()).unwrap_or_default();
+            if !role::is_label(role) {
+                next.push((at, object));
+            } else if !name.trim().is_empty() && !toolkit.blank_name(role, &name) {
+                let item = &mut items[at];
+                if item.text.is_empty() {
+                    item.label = (object, name.clone());
+                    item.text = name;
+                } else {
+                    item.text = format!("{} {name}", item.text);
+                }
+            }
+        }
+        level = next;
+    }
+    Ok(())
+}
+
+/// The one option with this text.
+pub fn one(items: Vec<Item>, wanted: &str) -> Result<Item, Error> {
+    let total = items.len();
+    let mut equal: Vec<Item> = items.into_iter().filter(|i| same_text(&i.text, wanted)).collect();
+    match equal.len() {
+        1 => Ok(equal.remove(0)),
+        0 => Err(Error::before(Code::ActionFailed, "no option has this text")
+            .kind("select_menu_item_not_found")
+            .detail("options", total)
+            .suggest("Take a snapshot of the element to see its options: the text must be equal but for white space.")),
+        count => Err(Error::before(Code::AmbiguousTarget, format!("{count} options have this text"))
+            .kind("option_not_unique")
+            .detail("matches", count)
+            .suggest("Act on the option's own ref from a snapshot.")),
+    }
+}
+
+fn too_many() -> Error {
+    Error::before(Code::ActionFailed, "the element has too many options to look through")
+        .kind("select_node_limit")
+        .suggest("Act on the option's own ref, or narrow the list first.")
+}
+
+/// The option that the element itself is, with its parent.
+pub fn own(wire: &dyn Wire, offer: &Offer, deadline: Deadline) -> Result<Option<Item>, Error> {
+    if !is_option(offer.role, offer.states) {
+        return Ok(None);
+    }
+    let answers = wire.flight(
+        vec![
+            Call::get(&offer.object, ACCESSIBLE, "Parent"),
+            Call::new(&offer.object, ACCESSIBLE, "GetIndexInParent"),
+            Call::get(&offer.object, ACCESSIBLE, "Name"),
+        ],
+        deadline,
+    );
+    let parent = at(&answers, 0).and_then(|r| r.object_property()).map_err(|e| unread(&e))?;
+    let index = at(&answers, 1).and_then(|r| r.int()).map_err(|e| unread(&e))?;
+    let name = at(&answers, 2).and_then(|r| r.text_property()).unwrap_or_default();
+    if parent.is_null() || index < 0 {
+        return Ok(None);
+    }
+    let answers = wire.flight(
+        vec![
+            Call::new(&parent, ACCESSIBLE, "GetRole"),
+            Call::new(&parent, ACCESSIBLE, "GetInterfaces"),
+            Call::with(&parent, ACCESSIBLE, "GetChildAtIndex", Body::Int(index)),
+        ],
+        deadline,
+    );
+    // `Parent` is not the inverse of the child lists (FINDINGS §4b): only what is confirmed downwards counts.
+    let confirmed = at(&answers, 2).and_then(|r| r.object()).ok().as_ref() == Some(&offer.object);
+    if !confirmed && !super::ladder::mints_addresses(offer.toolkit) {
+        return Ok(None);
+    }
+    let told = !name.trim().is_empty()
+        && !offer.toolkit.name_is_generic(offer.role)
+        && !offer.toolkit.blank_name(offer.role, &name);
+    let text = if told { name } else { String::new() };
+    let names = at(&answers, 1).and_then(|r| r.texts()).unwrap_or_default();
+    let mut item = [Item {
+        parent_role: at(&answers, 0).and_then(|r| r.uint()).unwrap_or(n::UNKNOWN),
+        parent_interfaces: Interfaces::parse(&names),
+        parent,
+        index,
+        object: offer.object.clone(),
+        role: offer.role,
+        states: offer.states,
+        label: (offer.object.clone(), text.clone()),
+        text,
+    }];
+    label(wire, offer.toolkit, &mut item, deadline)?;
+    let [item] = item;
+    Ok(Some(item))
+}
+
+/// Ways of choosing an option of a container, best first. The table of `select`.
+pub fn ways(container: &Offer, item: &Item, offer: &Offer) -> Result<Vec<Plan>, Error> {
+    let combo = container.role == n::COMBO_BOX;
+    let act = |verbs: &[Verb], guard| -> Vec<Plan> {
+        let plan = |v: &Verb| {
+            let (index, name) = offer.action(*v)?;
+            Some(Plan::DoOnChoice { name: name.to_owned(), index, guard, choice: item.choice() })
+        };
+        verbs.iter().filter_map(plan).collect()
+    };
+    let select_on = |object: &Object| Plan::SelectChild { on: object.handle(), choice: item.choice() };
+    let by_parent = || item.parent_interfaces.has(Interfaces::SELECTION).then(|| select_on(&item.parent));
+    let by_combo = || (combo && container.interfaces.has(Interfaces::SELECTION)).then(|| select_on(&container.object));
+    Ok(match container.toolkit {
+        // §5 "combo / select": item `Toggle` says yes and changes nothing, even in the open list; no Selection.
+        Qt5 | Qt6 if combo => return Err(unsupported_combo()),
+        Qt5 | Qt6 if item.role == n::PAGE_TAB => act(&[Verb::Press], Guard::None),
+        // §5 "list select": Toggle selects; on a selected item it takes the selection back.
+        Qt5 | Qt6 if item.states.has(States::SELECTED) => vec![Plan::Already],
+        Qt5 | Qt6 => act(&[Verb::Toggle], Guard::Unselected),
+        // §5 "list select": SelectChild on a tree table answers no.
+        Gtk3 if item.role == n::TABLE_CELL => {
+            vec![Plan::SelectRow { on: item.parent.handle(), choice: item.choice() }]
+        }
+        // A combo box's menu has a Selection too: that of the menu's keyboard cursor.
+        Gtk3 if combo => by_combo().into_iter().chain(act(&[Verb::Press], Guard::None)).collect(),
+        Gtk3 => by_parent().into_iter().chain(act(&[Verb::Press], Guard::None)).collect(),
+        Gtk4 => by_combo().into_iter().chain(by_parent()).collect(),
+        // §5: its menu's SelectChild works where the options' own actions don't; in lists the other way round.
+        Gecko if combo => by_parent().into_iter().collect(),
+        Gecko => act(&[Verb::Select, Verb::Press], Guard::None).into_iter().chain(by_parent()).collect(),
+        // §5: the options' own actions; SelectChild answers no.
+        Chromium => act(&[Verb::Select, Verb::Press, Verb::Default], Guard::None),
+        LibreOffice | Java | Clutter | Other => {
+            by_combo().into_iter().chain(by_parent()).chain(act(&[Verb::Select, Verb::Press], Guard::None)).collect()
+        }
+    })
+}
+
+fn unsupported_combo() -> Error {
+    Error::before(Code::ActionNotSupported, "this toolkit's combo box takes no choice through accessibility")
+        .kind("no_semantic_way")
+        .suggest("Expand it, then press arrow keys and Return where physical input is available (--headed).")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(toolkit: Toolkit, role: u32, interfaces: Interfaces, actions: &[&str]) -> Offer {
+        Offer {
+            object: Object::new(":1.1", "/container"),
+            toolkit,
+            role,
+            states: States(0),
+            interfaces,
+            actions: actions.iter().map(|a| (*a).to_owned()).collect(),
+            opens: false,
+        }
+    }
+
+    fn item(text: &str, role: u32, states: u64) -> Item {
+        let object = Object::new(":1.1", format!("/{text}"));
+        Item {
+            parent: Object::new(":1.1", "/parent"),
+            parent_role: n::MENU,
+            parent_interfaces: Interfaces::SELECTION,
+            index: 1,
+            label: (object.clone(), text.to_owned()),
+            object,
+            role,
+            states: States(states),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn one_option_or_none() {
+        let items =
+            || vec![item("One", n::MENU_ITEM, 0), item("Two  words", n::MENU_ITEM, 0), item("One", n::MENU_ITEM, 0)];
+        assert_eq!(one(items(), "Two words").unwrap().text, "Two  words");
+        assert_eq!(one(items(), "two words").unwrap_err().kind_name(), Some("select_menu_item_not_found"));
+        assert_eq!(one(items(), "One").unwrap_err().code(), Code::AmbiguousTarget);
+    }
+
+    fn labels(container: &Offer, i: &Item, actions: &[&str]) -> Vec<String> {
+        let own = offer(container.toolkit, i.role, Interfaces::default(), actions);
+        ways(container, i, &own).unwrap().iter().map(|p| p.rung(container.toolkit).label).collect()
+    }
+
+    #[test]
+    fn combo_boxes_by_toolkit() {
+        let combo = |t| offer(t, n::COMBO_BOX, Interfaces::SELECTION, &[]);
+        let two = item("Two", n::MENU_ITEM, 0);
+        assert_eq!(labels(&combo(Gtk3), &two, &["click"])[0], "Selection.SelectChild");
+        assert_eq!(labels(&combo(Gecko), &two, &["select"]), ["Selection.SelectChild"]);
+        assert_eq!(labels(&combo(Chromium), &two, &["select", "showContextMenu"]), ["Action.DoAction(select)"]);
+        let e = ways(&combo(Qt6), &two, &combo(Qt6)).unwrap_err();
+        assert_eq!((e.code(), e.kind_name()), (Code::ActionNotSupported, Some("no_semantic_way")));
+    }
+
+    #[test]
+    fn a_selected_qt_item_is_left_alone() {
+        let list = offer(Qt5, n::LIST, Interfaces::default(), &[]);
+        assert_eq!(
+            labels(&list, &item("A", n::LIST_ITEM, States::SELECTED), &["Toggle"]),
+            ["already so: nothing sent"]
+        );
+        assert_eq!(labels(&list, &item("A", n::LIST_ITEM, 0), &["Toggle"]), ["Action.DoAction(Toggle)"]);
+    }
+
+    #[test]
+    fn gtk3_rows_by_the_table() {
+        let table = offer(Gtk3, n::TREE_TABLE, Interfaces::SELECTION, &[]);
+        assert_eq!(labels(&table, &item("A", n::TABLE_CELL, 0), &[]), ["Table.AddRowSelection"]);
+    }
+}

@@ -1,0 +1,220 @@
+//! A subscription to one application's events, made before the dispatch, and the wait for reply and effects at once
+//! (decisions D5).
+
+use super::event::{Event, INTERFACES, Says, Scene, WANTED, classify, is_final, strong, surface};
+use super::offer::at;
+use crate::atspi::interface::ACCESSIBLE;
+use crate::atspi::role::native as n;
+use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Wire};
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::platform::{Effect, Watch};
+use std::sync::Arc;
+
+/// After a strong effect, how long the reply may stay away before it counts as pending, in milliseconds. Handlers
+/// that run a modal dialog reply when it is closed (FINDINGS §4b "DoAction and modal dialogs").
+const PENDING_MS: u64 = 250;
+/// After a lesser effect, how long a greater one may follow, in milliseconds.
+const NEARER_MS: u64 = 40;
+/// Time for asking what something is that began to show, in milliseconds.
+const LOOK_MS: u64 = 200;
+/// Parents that are asked for.
+const LOOK_UP: usize = 6;
+/// Effects that are kept.
+const KEPT: usize = 64;
+/// Events that are still taken when the time is up: those that had been queued.
+const LATE: usize = 256;
+/// Objects whose showing is looked into, for one action.
+const LOOKS: usize = 8;
+
+/// What came of one call.
+#[derive(Debug)]
+pub enum Sent {
+    /// The answer.
+    Answer(Result<Reply, CallError>),
+    /// No answer yet, but a strong effect.
+    Pending,
+    /// No answer by the deadline.
+    Silent,
+}
+
+/// The subscription.
+pub struct Watcher {
+    bus: Arc<Bus>,
+    app: Arc<str>,
+    rules: Vec<String>,
+    scene: Scene,
+    window_ms: u64,
+    seen: Vec<Effect>,
+    looks: usize,
+}
+
+impl Watcher {
+    /// Match rules for the application, and listening. What the registry has to be asked stands in
+    /// [`Watcher::registrations`], so that it can fly with other calls.
+    pub fn subscribe(bus: Arc<Bus>, target: &Object, window_ms: u64, deadline: Deadline) -> Self {
+        let rule = |interface| format!("type='signal',sender='{}',interface='{interface}'", target.bus);
+        let rules: Vec<String> = INTERFACES.iter().map(rule).collect();
+        // Without the subscription the action can still be verified by reading: a failure here is no reason to stop.
+        let _ = bus.a11y().listen(&rules, deadline);
+        let scene = Scene {
+            target: target.path.to_string(),
+            root: Object::root_of(target.bus.clone()).path.to_string(),
+            ..Scene::default()
+        };
+        Self { bus, app: target.bus.clone(), rules, scene, window_ms, seen: Vec::new(), looks: 0 }
+    }
+
+    /// Calls that ask the registry to have this application announce its events. The registry replies after it has
+    /// told the applications, so that a later action finds them informed.
+    pub fn registrations(&self) -> Vec<Call> {
+        let registry = Object::new("org.a11y.atspi.Registry", "/org/a11y/atspi/registry");
+        let body = |event: &&str| Body::Register((*event).to_owned(), Vec::new(), self.app.to_string());
+        WANTED.iter().map(|e| Call::with(&registry, "org.a11y.atspi.Registry", "RegisterEvent", body(e))).collect()
+    }
+
+    /// What is known before the action.
+    pub fn scene(&mut self) -> &mut Scene {
+        &mut self.scene
+    }
+
+    /// Sends one call and waits for its answer, or for a strong effect while the answer stays away. A late answer is
+    /// dropped.
+    pub fn send(&mut self, call: &Call, deadline: Deadline) -> Sent {
+        let ticket = match self.bus.a11y().post(call, deadline) {
+            Ok(ticket) => ticket,
+            Err(e) => return Sent::Answer(Err(e)),
+        };
+        let mut pending: Option<Deadline> = None;
+        let mut late = 0;
+        loop {
+            let until = pending.map_or(deadline, |p| p.min(deadline));
+            match self.bus.a11y().next(until) {
+                Some(Incoming::Reply(t, answer)) if t == ticket => return Sent::Answer(answer),
+                Some(Incoming::Reply(..)) => {}
+                Some(Incoming::Signal(signal)) => {
+                    self.take(Event::read(&signal), deadline);
+                    if pending.is_none() && self.seen.iter().any(strong) {
+                        pending = Some(Deadline::after_ms(PENDING_MS));
+                    }
+                    // Events that never end must not hold up the deadline.
+                    late += usize::from(until.passed());
+                    if late > LATE {
+                        self.bus.a11y().forget(ticket);
+                        return if pending.is_some() { Sent::Pending } else { Sent::Silent };
+                    }
+                }
+                None if !until.passed() => {
+                    // The connection is gone: what was sent may have landed.
+                    let why = "the connection to the bus was lost".to_owned();
+                    return Sent::Answer(Err(CallError::Broken { sent: true, why }));
+                }
+                None => {
+                    self.bus.a11y().forget(ticket);
+                    return if pending.is_some() { Sent::Pending } else { Sent::Silent };
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, event: Option<Event>, deadline: Deadline) {
+        let Some(event) = event else { return };
+        let effect = match classify(&event, &self.scene) {
+            Says::Nothing => return,
+            Says::Effect(effect) => effect,
+            Says::Shown(path) => self.look(path, deadline),
+        };
+        if self.seen.len() < KEPT && !self.seen.contains(&effect) {
+            self.seen.push(effect);
+        }
+    }
+
+    /// Asks what it is that began to show, and what it hangs on.
+    fn look(&mut self, path: String, deadline: Deadline) -> Effect {
+        self.looks += 1;
+        if self.looks > LOOKS {
+            return surface(None, &[], &self.scene);
+        }
+        let until = deadline.within_ms(LOOK_MS);
+        let mut object = Object::new(self.app.clone(), path);
+        let answers = self
+            .bus
+            .flight(vec![Call::new(&object, ACCESSIBLE, "GetRole"), Call::get(&object, ACCESSIBLE, "Parent")], until);
+        let role = at(&answers, 0).and_then(|r| r.uint()).ok();
+        let mut parent = at(&answers, 1).and_then(|r| r.object_property());
+        let mut chain = Vec::new();
+        let plain = surface(role, &[], &self.scene);
+        // Whose it is matters where the target opens something.
+        let may_be = strong(&plain) || matches!(role, Some(n::LIST | n::LIST_BOX));
+        while let (true, Ok(up)) = (may_be && self.scene.opens && chain.len() < LOOK_UP, &parent) {
+            if up.is_null() || up.path == object.path {
+                break;
+            }
+            object = up.clone();
+            chain.push(up.path.to_string());
+            if *up.path == *self.scene.target || *up.path == *self.scene.root {
+                break;
+            }
+            parent = self.bus.call(Call::get(&object, ACCESSIBLE, "Parent"), until).and_then(|r| r.object_property());
+        }
+        surface(role, &chain, &self.scene)
+    }
+}
+
+impl Watch for Watcher {
+    fn effects(&mut self, until: Deadline) -> Vec<Effect> {
+        let mut until = until;
+        let mut late = 0;
+        loop {
+            // Events that never end must not hold up the deadline.
+            late += usize::from(until.passed());
+            if late > LATE {
+                return std::mem::take(&mut self.seen);
+            }
+            // What was queued is taken at once. A surface ends the wait, anything less shortens it: a menu button says
+            // first that it is pressed, and then opens.
+            if self.seen.iter().any(is_final) {
+                until = until.within_ms(0);
+            } else if !self.seen.is_empty() {
+                until = until.within_ms(NEARER_MS);
+            }
+            match self.bus.a11y().next(until) {
+                Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
+                Some(Incoming::Reply(..)) => {}
+                None => return std::mem::take(&mut self.seen),
+            }
+        }
+    }
+
+    fn window_ms(&self) -> u64 {
+        self.window_ms
+    }
+}
+
+impl Drop for Watcher {
+    /// Nobody waits for this; a closing connection does the same.
+    fn drop(&mut self) {
+        let soon = Deadline::after_ms(50);
+        let registry = Object::new("org.a11y.atspi.Registry", "/org/a11y/atspi/registry");
+        for event in WANTED {
+            let body = Body::Text((*event).to_owned());
+            let call = Call::with(&registry, "org.a11y.atspi.Registry", "DeregisterEvent", body);
+            if let Ok(ticket) = self.bus.a11y().post(&call, soon) {
+                self.bus.a11y().forget(ticket);
+            }
+        }
+        self.bus.a11y().unlisten(&self.rules, soon);
+    }
+}
+
+/// What stands for a subscription where nothing was sent.
+pub struct NoWatch;
+
+impl Watch for NoWatch {
+    fn effects(&mut self, _until: Deadline) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn window_ms(&self) -> u64 {
+        0
+    }
+}
