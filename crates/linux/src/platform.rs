@@ -7,7 +7,7 @@ use crate::atspi::native::Field;
 use crate::atspi::toolkit::Toolkit;
 use crate::atspi::windows as x_windows;
 use crate::bus::join::describe;
-use crate::bus::{Bus, Call, Object, Wire};
+use crate::bus::{Bus, Call, Object, Peers, Wire};
 use crate::desktop::DesktopEnv;
 use crate::x11::{self, X11Window};
 use agent_desktop_core::deadline::Deadline;
@@ -31,6 +31,7 @@ pub struct LinuxPlatform {
     display: Option<(String, Option<PathBuf>)>,
     x: Mutex<Option<x11::Connection>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
+    peers: Peers,
     inside: Option<DesktopEnv>,
 }
 
@@ -46,7 +47,7 @@ impl LinuxPlatform {
         let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
         let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
         let display = set("DISPLAY").map(|d| (d, authority));
-        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), inside: None })
+        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), peers: Peers::default(), inside: None })
     }
 
     /// The same, remembering the private desktop or the session that these variables belong to: what is started must
@@ -172,7 +173,8 @@ impl LinuxPlatform {
         } else {
             Evidence::Unknown(Cause::NotRead)
         };
-        read::read_tree(&self.bus, toolkit, object, above, plan, origin)
+        let line = self.peers.line(&self.bus, &object.bus, toolkit.offers_a_line(), plan.deadline);
+        read::read_tree(&line, toolkit, object, above, plan, origin)
     }
 }
 

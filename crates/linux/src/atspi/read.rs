@@ -86,3 +86,6 @@ fn without_web_content(walk: &Walk<'_>, toolkit: Toolkit) -> bool {
         && walk.nodes.len() < CHROME_NODES
         && !(0..walk.nodes.len()).any(document)
 }
+
+#[cfg(test)]
+mod tests;

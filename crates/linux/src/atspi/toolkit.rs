@@ -219,6 +219,11 @@ impl Toolkit {
         self == Gecko
     }
 
+    /// FINDINGS §3 "p2p": atk-bridge's applications offer a direct connection; GTK 4 and Qt don't know the question.
+    pub fn offers_a_line(self) -> bool {
+        matches!(self, Gtk3 | Gecko | Chromium | LibreOffice)
+    }
+
     /// FINDINGS §1: Chromium publishes web content only with its flag.
     pub fn renders_pages_on_demand(self) -> bool {
         self == Chromium

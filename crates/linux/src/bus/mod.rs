@@ -5,10 +5,12 @@
 
 pub mod call;
 pub mod join;
+pub mod peer;
 pub mod reply;
 pub mod sender;
 
 pub use call::{Body, Call, Object};
 pub use join::Bus;
+pub use peer::{Line, Peers};
 pub use reply::{CallError, Reply};
 pub use sender::{Incoming, Sender, Signal, Ticket, Wire};
