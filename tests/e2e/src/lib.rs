@@ -3,10 +3,12 @@
 //!
 //! Nothing here skips: a missing program, a session that does not start or a fixture that is not ready is a failure.
 
+mod compare;
 mod desk;
 mod fixture;
 mod reply;
 
-pub use desk::{App, Desk};
+pub use compare::{Compared, Oracle, Rate, resolve_rate, steady};
+pub use desk::{App, Desk, wait_for};
 pub use fixture::{Fixture, Provider};
 pub use reply::{Reply, nodes, refs_named};
