@@ -122,7 +122,8 @@ fn optional(text: Evidence<String>, what: &str) -> Result<Value, Error> {
     }
 }
 
-fn unread(what: &str, cause: &Cause) -> Error {
+/// The error for a property that could not be read.
+pub(crate) fn unread(what: &str, cause: &Cause) -> Error {
     let (code, kind) = match cause {
         Cause::Late => (Code::Timeout, "property_late"),
         Cause::Gone => (Code::StaleRef, "saved_ref_absent"),
