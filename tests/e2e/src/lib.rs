@@ -3,10 +3,14 @@
 //!
 //! Nothing here skips: a missing program, a session that does not start or a fixture that is not ready is a failure.
 
+mod deeds;
 mod desk;
 mod fixture;
+mod live;
 mod reply;
 
-pub use desk::{App, Desk};
+pub use deeds::{FOREIGN, SECRET, delivery};
+pub use desk::{App, Desk, wait_for};
 pub use fixture::{Fixture, Provider};
+pub use live::{Live, NATIVE, WEB, beside};
 pub use reply::{Reply, nodes, refs_named};

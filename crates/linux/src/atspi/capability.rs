@@ -80,7 +80,7 @@ pub fn capabilities(
 ) -> CapabilitySet {
     let mut set = CapabilitySet::EMPTY;
     let field = matches!(role, Role::TextField | Role::Incrementor);
-    let opens = matches!(role, Role::ComboBox | Role::MenuButton);
+    let opens = matches!(role, Role::ComboBox | Role::MenuButton | Role::MenuItem);
     let item = role::is_item(native);
     let operated = role.interactive() || states.has(States::FOCUSABLE);
     let (mut main, mut context) = (false, false);
@@ -133,6 +133,16 @@ pub fn capabilities(
     if states.has(States::EXPANDABLE) && (set.has(C::Expand) || set.has(C::Collapse)) {
         set.insert(C::Expand);
         set.insert(C::Collapse);
+    }
+    // Without EXPANDABLE the state is never reported (combo boxes of GTK 3 and Qt 5, Qt's menus): expanding could not be
+    // read back, and would be called a failure. A click opens them.
+    if opens && !states.has(States::EXPANDABLE) {
+        set.remove(C::Expand);
+        set.remove(C::Collapse);
+    }
+    // A drop-down is chosen from by opening it (docs/linux-actions.md "select").
+    if native == n::COMBO_BOX && crate::operate::ladder::drops_down(toolkit) {
+        set.insert(C::Select);
     }
     let editable = states.has(States::EDITABLE);
     // Qt reports no EDITABLE on spin boxes, whose interface works (FINDINGS §5).
@@ -233,6 +243,10 @@ mod tests {
     fn combo_boxes_open() {
         let got = caps(Role::ComboBox, n::COMBO_BOX, States::EXPANDABLE, COMPONENT, &["ShowMenu", "Press"], Qt5);
         assert_eq!(got, ["Click", "Expand", "Collapse"]);
+        // The toolkit never says whether it is open: a click opens it, expanding could not be read back.
+        assert_eq!(caps(Role::ComboBox, n::COMBO_BOX, 0, COMPONENT, &["press"], Gtk3), ["Click"]);
+        assert_eq!(caps(Role::MenuItem, n::MENU_ITEM, 0, COMPONENT, &["ShowMenu"], Qt6), ["Click"]);
+        assert_eq!(caps(Role::ComboBox, n::COMBO_BOX, 0, COMPONENT, &[], Gtk4), ["Select"]);
         let got = caps(Role::Option, n::LIST_ITEM, States::SELECTABLE, COMPONENT, &["Toggle"], Qt5);
         assert_eq!(got, ["Click", "Select"]);
     }

@@ -237,7 +237,11 @@ impl<'a> Look<'a> {
             Guard::Unfolded => states.has(States::EXPANDABLE) && !states.has(States::EXPANDED),
             Guard::Unselected => states.has(States::SELECTED),
         };
-        if wrong { Err(WriteOutcome::Refused(changed_meanwhile())) } else { Ok(()) }
+        match (wrong, guard) {
+            (false, _) => Ok(()),
+            (true, Guard::Unselected) => Err(WriteOutcome::Refused(selected_already())),
+            (true, _) => Err(WriteOutcome::Refused(changed_meanwhile())),
+        }
     }
 
     /// Where the number may go.
@@ -290,6 +294,15 @@ fn changed_meanwhile() -> Error {
         .suggest("Read the state; if it is not what you want, repeat the action.")
 }
 
+fn selected_already() -> Error {
+    Error::before(
+        Code::ActionFailed,
+        "the item is selected already, and its only action would take that back: nothing was sent",
+    )
+    .kind("already_selected")
+    .suggest("Go on: it is selected. Opening or editing it takes physical input where that is available (--headed).")
+}
+
 fn moved_option() -> Error {
     Error::before(Code::ActionFailed, "the option moved or changed while it was chosen: nothing was sent")
         .kind("changed_meanwhile")
@@ -310,7 +323,7 @@ fn unanswered(error: &CallError) -> Error {
             Code::AppUnresponsive,
             "the application did not answer right before the action: nothing was sent",
         )
-        .kind("app_unresponsive")
+        .kind("application_silent")
         .platform(native)
         .suggest("Wait until the application answers again."),
         // GetState is a method that every live object has, whatever the toolkit (FINDINGS §4 "NB").
@@ -386,7 +399,7 @@ mod tests {
         assert_eq!(at(Guard::Unchecked, ON | States::CHECKED), "changed_meanwhile");
         assert_eq!(at(Guard::Checked, ON), "changed_meanwhile");
         assert_eq!(at(Guard::Folded, ON | States::EXPANDED), "changed_meanwhile");
-        assert_eq!(at(Guard::Unselected, ON | States::SELECTED), "changed_meanwhile");
+        assert_eq!(at(Guard::Unselected, ON | States::SELECTED), "already_selected");
         // A combo box that never reports it.
         assert!(judge(&click(Guard::Unfolded), Toolkit::Qt5, &[states(ON), states(ON)]).is_ok());
     }
@@ -398,10 +411,10 @@ mod tests {
         assert_eq!(kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(gone)])), "saved_ref_absent");
         assert_eq!(
             kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(CallError::Late { sent: true })])),
-            "app_unresponsive"
+            "application_silent"
         );
         assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[states(ON | States::DEFUNCT)])), "saved_ref_absent");
-        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[])), "app_unresponsive");
+        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[])), "application_silent");
     }
 
     #[test]
