@@ -1,6 +1,8 @@
 //! By hand: one action on one element, without the command line: what is proposed, what was answered, what was seen.
 //!
 //! act APP ROLE NAME[#N] ACTION [TEXT | DIRECTION AMOUNT]   (ROLE and NAME as the application gives them; NAME - is '')
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for trials by hand")]
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::Evidence;
 use agent_desktop_core::platform::{Action, Direction, Live, ProcessKey, WriteOutcome};

@@ -1,4 +1,6 @@
 //! By hand: a raw walk by GetChildren, without cache or plan: the oracle for the adapter's own reads.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for trials by hand")]
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_linux::atspi::{interface::*, role};
 use agent_desktop_linux::bus::{Body, Bus, Call, Object, Reply, Wire};

@@ -1,5 +1,7 @@
 //! By hand: prints what the adapter reads: applications, windows, and trees of windows whose application's name
 //! contains the first argument. A second argument prints every node.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for trials by hand")]
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::Evidence;
 use agent_desktop_core::platform::{

@@ -101,6 +101,10 @@ pub fn assess(facts: &Facts, action: &Action, policy: Policy) -> Report {
     if needs.receives_events {
         report.add("receives_events", Status::Pass, Some("semantic delivery goes through no point of the screen"));
     }
+    if report.checks.iter().any(|c| c.check == "enabled" && c.status == Status::Fail) {
+        // What a disabled element would do once it is enabled can't be told: Qt lists no actions on one.
+        report.terminal = None;
+    }
     report
 }
 

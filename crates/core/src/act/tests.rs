@@ -243,6 +243,14 @@ fn disabled_button_is_refused_before_dispatch() {
 }
 
 #[test]
+fn a_disabled_button_that_lists_no_action_is_disabled_not_unsupported() {
+    let scene = Scene::new(window(node(Role::Button).name("Off").state(State::Disabled)));
+    let error = scene.act(1, Action::Click).unwrap_err();
+    assert_eq!((error.code(), error.kind_name()), (Code::Timeout, Some("actionability_timeout")));
+    assert_eq!(error.details()["check"], "enabled");
+}
+
+#[test]
 fn secure_values_are_never_echoed() {
     let scene = Scene::new(window(node(Role::TextField).name("Password").secure().can(Capability::SetValue)));
     scene.fake.answer(|_| (WriteOutcome::Accepted, vec![]));

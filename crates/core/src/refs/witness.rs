@@ -238,9 +238,8 @@ impl<'t> Witnesses<'t> {
                 if !raw.facts.own_text.settled() {
                     add(TextSource::OwnText, raw.facts.own_text.clone());
                 }
-                if !raw.facts.secure {
-                    add(TextSource::Name, stable_name(&raw.facts));
-                }
+                // A secure field's label is no secret; what it holds never enters its name.
+                add(TextSource::Name, stable_name(&raw.facts));
             }
         }
         (texts, blind)
