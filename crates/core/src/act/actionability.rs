@@ -204,22 +204,20 @@ fn checkable(facts: &Facts, offered: CapabilitySet) -> bool {
 fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: CapabilitySet) -> Error {
     let role = facts.role.known().copied().unwrap_or(Role::Unknown);
     let pointer = matches!(action, Action::Click | Action::DoubleClick | Action::TripleClick | Action::RightClick);
-    let (code, kind) = if pointer && policy < Policy::Headed {
-        (Code::PolicyDenied, "needs_headed")
+    let message = format!("this {role} publishes no semantic way to {}: its toolkit offers none here", action.name());
+    let error = if pointer && policy < Policy::Headed {
+        Error::before(Code::PolicyDenied, message).kind("needs_headed")
     } else {
-        (Code::ActionNotSupported, "no_semantic_way")
+        Error::before(Code::ActionNotSupported, message).kind("no_semantic_way")
     };
-    let mut error = Error::before(
-        code,
-        format!("this {role} publishes no semantic way to {}: its toolkit offers none here", action.name()),
-    )
-    .kind(kind)
-    .detail("check", "supported_action")
-    .detail("role", role.token())
-    .detail("available_actions", json!(offered));
+    let mut error = error
+        .detail("check", "supported_action")
+        .detail("role", role.token())
+        .detail("available_actions", json!(offered));
     if !facts.native_role.is_empty() {
         error = error.detail("native_role", facts.native_role.to_string());
     }
+    let code = error.code();
     error.suggest(match (offered.is_empty(), code) {
         (true, _) => "Act on a related control: only physical input (pointer or keyboard) reaches this element.",
         (false, Code::PolicyDenied) => {
