@@ -205,6 +205,7 @@ pub(crate) fn toolkit_of(answers: &[Result<crate::bus::Reply, crate::bus::CallEr
         (Ok(name), Ok(version), Ok(application)) => Ok(Toolkit::of(&name, &version, &application)),
         (Err(e), _, _) | (_, Err(e), _) | (_, _, Err(e)) => {
             Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+                .kind("application_silent")
                 .retry_after(1_000)
                 .suggest("Wait until the application responds again, or raise --timeout-ms.")
                 .platform(describe(&e)))

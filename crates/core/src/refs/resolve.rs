@@ -176,14 +176,16 @@ impl Question {
         match &facts.role {
             Evidence::Known(role) if *role == entry.role => {}
             Evidence::Known(_) | Evidence::Absent => {
-                return Err(stale("retained_object_stale", "the element at this address has another role now"));
+                return Err(stale("the element at this address has another role now").kind("retained_object_stale"));
             }
             Evidence::Unknown(cause) => open.push(("role", cause.clone())),
         }
         match (&entry.native_id, &facts.native_id) {
             (Some(was), Evidence::Known(now)) if was == now => {}
             (Some(_), Evidence::Known(_) | Evidence::Absent) => {
-                return Err(stale("retained_object_stale", "the element at this address has another identifier now"));
+                return Err(
+                    stale("the element at this address has another identifier now").kind("retained_object_stale")
+                );
             }
             (Some(_), Evidence::Unknown(cause)) => open.push(("identifier", cause.clone())),
             // An identifier that appeared later contradicts nothing.
@@ -200,13 +202,12 @@ impl Question {
             match edge {
                 Evidence::Known(true) => {}
                 Evidence::Known(false) | Evidence::Absent => {
-                    return Err(stale(
-                        "retained_object_stale",
-                        "the element lives but no longer stands where it was seen",
-                    ));
+                    return Err(
+                        stale("the element lives but no longer stands where it was seen").kind("retained_object_stale")
+                    );
                 }
                 Evidence::Unknown(Cause::Gone) => {
-                    return Err(stale("retained_object_stale", "a container of the element is gone"));
+                    return Err(stale("a container of the element is gone").kind("retained_object_stale"));
                 }
                 Evidence::Unknown(cause) => open.push(("place", cause.clone())),
             }
@@ -221,7 +222,8 @@ impl Question {
         open: &mut Vec<Open>,
     ) -> Result<(), Error> {
         let changed = || {
-            stale("context_changed", "the text beside the element has changed: this place may show another item now")
+            stale("the text beside the element has changed: this place may show another item now")
+                .kind("context_changed")
         };
         if texts.len() != self.digests.len() || cells.len() != self.cells.len() {
             open.push(("context", Cause::NotRead));
@@ -263,19 +265,20 @@ impl Question {
         }
         match purpose {
             Purpose::Read => Ok(Some((was.map(str::to_owned), now.map(str::to_owned)))),
-            Purpose::Write => Err(stale("label_changed", "the element is in its place but has another label now")
+            Purpose::Write => Err(stale("the element is in its place but has another label now")
+                .kind("label_changed")
                 .detail("renamed", json!({"was": was, "now": now}))
                 .suggest("Take a new snapshot and decide whether the new label is still what you want.")),
         }
     }
 }
 
-fn stale(kind: &str, message: &str) -> Error {
-    Error::before(Code::StaleRef, message).kind(kind).suggest("Take a new snapshot and use its ref.")
+fn stale(message: &str) -> Error {
+    Error::before(Code::StaleRef, message).suggest("Take a new snapshot and use its ref.")
 }
 
 fn absent(message: &str) -> Error {
-    stale("saved_ref_absent", message)
+    stale(message).kind("saved_ref_absent")
 }
 
 fn unknown(message: &str, cause: &Cause) -> Error {

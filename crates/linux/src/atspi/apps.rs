@@ -6,7 +6,7 @@ use crate::bus::{Body, Bus, Call, CallError, Object, Reply, Wire};
 use crate::process::Token;
 use crate::x11::X11Window;
 use agent_desktop_core::deadline::Deadline;
-use agent_desktop_core::error::Error;
+use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::platform::{App, Presentation, ProcessKey, Responsive};
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
     let roots = bus
         .call(Call::new(&registry(), i::ACCESSIBLE, "GetChildren"), deadline)
         .and_then(|r| r.objects())
-        .map_err(|e| crate::bus::join::no_desktop("the accessibility registry does not answer", crate::bus::join::describe(&e)))?;
+        .map_err(|e| no_registry(&e))?;
     let roots: Vec<Object> = roots.into_iter().filter(|o| !o.is_null()).collect();
     let mut apps = group(ask(bus, roots, deadline.within_ms(LIVENESS_MS)));
     let with_tree: Vec<u32> = apps.iter().map(|a| a.app.process.pid).collect();
@@ -59,6 +59,18 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
         name(&mut listed.app, class.as_deref());
     }
     Ok(apps)
+}
+
+/// Late within the caller's own limit is no proof that there is no desktop.
+fn no_registry(error: &CallError) -> Error {
+    let native = crate::bus::join::describe(error);
+    match error {
+        CallError::Late { .. } => Error::before(Code::Timeout, "the accessibility registry did not answer in time")
+            .kind("registry_late")
+            .suggest("Retry with a longer time limit.")
+            .platform(native),
+        _ => crate::bus::join::no_desktop("the accessibility registry does not answer", native),
+    }
 }
 
 fn ask(bus: &Bus, roots: Vec<Object>, deadline: Deadline) -> Vec<Answers> {

@@ -33,6 +33,7 @@ pub fn read_tree(
     }
     if !root_answered(first) {
         return Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+            .kind("application_silent")
             .retry_after(1_000)
             .suggest("Wait until the application responds again, or raise --timeout-ms."));
     }

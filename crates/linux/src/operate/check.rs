@@ -323,7 +323,7 @@ fn unanswered(error: &CallError) -> Error {
             Code::AppUnresponsive,
             "the application did not answer right before the action: nothing was sent",
         )
-        .kind("app_unresponsive")
+        .kind("application_silent")
         .platform(native)
         .suggest("Wait until the application answers again."),
         // GetState is a method that every live object has, whatever the toolkit (FINDINGS §4 "NB").
@@ -411,10 +411,10 @@ mod tests {
         assert_eq!(kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(gone)])), "saved_ref_absent");
         assert_eq!(
             kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(CallError::Late { sent: true })])),
-            "app_unresponsive"
+            "application_silent"
         );
         assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[states(ON | States::DEFUNCT)])), "saved_ref_absent");
-        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[])), "app_unresponsive");
+        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[])), "application_silent");
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub fn unread(error: &CallError) -> Error {
     let error = crate::bus::join::describe(error);
     if late {
         return Error::before(Code::AppUnresponsive, "the application did not say in time what the element offers")
-            .kind("app_unresponsive")
+            .kind("application_silent")
             .platform(error);
     }
     Error::before(Code::ActionFailed, "what the element offers could not be read")
