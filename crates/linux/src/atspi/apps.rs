@@ -55,7 +55,8 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
     without.dedup();
     apps.extend(without.into_iter().filter_map(treeless));
     for listed in &mut apps {
-        let class = windows.iter().find(|w| w.pid == i32::try_from(listed.app.process.pid).ok()).and_then(|w| w.class.clone());
+        let class =
+            windows.iter().find(|w| w.pid == i32::try_from(listed.app.process.pid).ok()).and_then(|w| w.class.clone());
         name(&mut listed.app, class.as_deref());
     }
     Ok(apps)
@@ -195,7 +196,14 @@ mod tests {
 
     fn answers(bus: &str, pid: u32, children: Result<i64, CallError>) -> Answers {
         let name = if children.is_ok() { Ok("x".to_owned()) } else { Err(CallError::Late { sent: true }) };
-        Answers { root: Object::root_of(bus), pid: Some(pid), name, children, toolkit: Some("GTK".into()), version: Some("4.8.3".into()) }
+        Answers {
+            root: Object::root_of(bus),
+            pid: Some(pid),
+            name,
+            children,
+            toolkit: Some("GTK".into()),
+            version: Some("4.8.3".into()),
+        }
     }
 
     /// A process that is certainly there and isn't this one.
