@@ -7,6 +7,6 @@ mod desk;
 mod fixture;
 mod reply;
 
-pub use desk::{App, Desk};
+pub use desk::{App, Desk, binary};
 pub use fixture::{Fixture, Provider};
 pub use reply::{Reply, nodes, refs_named};
