@@ -97,6 +97,10 @@ impl Apps for LinuxPlatform {
         programs::starting(name)
     }
 
+    fn young(&self, process: &ProcessKey) -> bool {
+        programs::young(process)
+    }
+
     fn close(&self, app: &App, request: CloseRequest, deadline: Deadline) -> Result<Closed, Error> {
         programs::close(self, app, request, deadline)
     }
