@@ -44,7 +44,9 @@ impl<'d> Live<'d> {
             // Browsers publish a moment later; and Firefox loses the first press after its start.
             let inert = wait_for(&format!("the page in {kind}"), || {
                 let reply = desk.cli(&["snapshot", "--app", &live.app, "--max-depth", "60", "--timeout-ms", "20000"]);
-                (reply.code == 0).then(|| refs_named(&reply.data(), "button", "Inert")).and_then(|r| r.first().cloned())
+                let data = (reply.code == 0).then(|| reply.data())?;
+                let of = |n: &&Value| n["name"] == "Inert" && n["available_actions"].to_string().contains("\"Click\"");
+                nodes(&data["tree"]).into_iter().find(of).and_then(|n| n["ref_id"].as_str()).map(str::to_owned)
             });
             desk.ok(&["click", &inert]);
         }

@@ -215,8 +215,10 @@ fn replaced_in_place() {
         live.fixture.control("replace_row 1 Invoice");
         live.refused(&["click", &refs[1]], STALE, &["saved_ref_absent", "retained_object_stale"]);
         live.lands(&["click", &refs[2]], &opened("r2", "Invoice", 2));
+        // Qt lists children in the order in which they were made, not in which they stand.
+        let new = if live.kind.starts_with("qt") { 2 } else { 1 };
         let now = refs_named(&live.snapshot(), "button", "Open");
-        live.lands(&["click", &now[1]], &opened("r3", "Invoice", 1));
+        live.lands(&["click", &now[new]], &opened("r3", "Invoice", 1));
     });
 }
 
@@ -235,7 +237,7 @@ fn replaced_in_place_web() {
 /// After a list changed, new snapshots number anew; the old numbers keep meaning the old elements.
 #[test]
 fn renumbered_refs() {
-    on(&["gtk3", "qt6"], "twins", |live| {
+    on(&["gtk3", "gtk4"], "twins", |live| {
         let old = refs_named(&live.snapshot(), "button", "Open");
         live.fixture.control("insert_row 0 First");
         let new = refs_named(&live.snapshot(), "button", "Open");
@@ -346,9 +348,22 @@ fn next_on_next_page() {
         // One button, other label: Next, Next, Install.
         let step = |n: u64| json!({"event": "clicked", "id": "next", "value": format!("step{n}")});
         live.lands(&["click", &next], &step(1));
+        let next = if live.is_web() {
+            // The text beside it says another step: in a page the node may be reused for anything, so a new look.
+            wait_for("step 2 in the tree", || {
+                beside(&live.snapshot(), "Step 2 of 3", "button", "Next").map(|_| ())
+            });
+            live.refused(&["click", &next], STALE, &["context_changed"]);
+            live.only("button", "Next")
+        } else {
+            next
+        };
         live.lands(&["click", &next], &step(2));
         if live.is_web() {
             live.only("button", "Install");
+            live.refused(&["click", &next], STALE, &["label_changed", "context_changed"]);
+            live.lands(&["click", &live.only("button", "Install")], &step(3));
+            return;
         }
         let error = live.refused(&["click", &next], STALE, &["label_changed"]);
         assert_eq!(error["details"]["renamed"], json!({"was": "Next", "now": "Install"}));
@@ -382,7 +397,7 @@ fn other_desktop_same_address() {
     let (here, there) = (Desk::new(), Desk::new());
     let one = Live::start(&here, "gtk3", "controls");
     let other = Live::start(&there, "gtk3", "controls");
-    let saved = one.only("button", "Save");
+    let (saved, _) = (one.only("button", "Save"), other.only("button", "Save"));
     let save = |live: &Live<'_>| live.oracle_rows("Save")[0].0.clone();
     assert_eq!(save(&one), save(&other), "the same address on both, or this tests nothing");
     let home = here.dir.path().join("state").display().to_string();

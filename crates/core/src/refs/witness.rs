@@ -107,7 +107,16 @@ impl<'t> Witnesses<'t> {
             if group.opaque {
                 return Telling::Unread;
             }
-            let Some(texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            let Some(mut texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            if level == element && matches!(key, GroupKey::SameRole(..)) {
+                // A control among its like: its own label tells it, and resolution compares that by itself, so that a
+                // Play that became Pause is renamed and not another one.
+                let label = stable_name(&self.tree.node(element).facts);
+                let label = label.known().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
+                let other = |t: &Text| t.node != element || Some(&t.text) != label.as_ref();
+                texts.needed.retain(other);
+                texts.spare.retain(other);
+            }
             if let GroupKey::Rows(_) = key {
                 cell.get_or_insert(level);
             }
@@ -122,6 +131,9 @@ impl<'t> Witnesses<'t> {
             if chosen.len() < MAX_WITNESSES && !chosen.contains(&text) {
                 chosen.push(text);
             }
+        }
+        if chosen.is_empty() && cell.is_none() {
+            return Telling::NoItem;
         }
         let row = match cell {
             None => None,
@@ -390,6 +402,16 @@ mod tests {
         let delete_ben = buttons(&tree)[5];
         let told = texts(Witnesses::new(&tree).tell(delete_ben));
         assert!(told.contains(&"Ben".to_owned()), "{told:?}");
+    }
+
+    #[test]
+    fn a_control_among_its_like_is_told_by_its_own_label() {
+        let bar = |names: [&str; 3]| {
+            node(Role::Window).child(node(Role::Group).children(names.map(|n| node(Role::Button).slot().name(n)))).build()
+        };
+        // Resolution compares the label by itself: no other text is needed.
+        assert_eq!(Witnesses::new(&bar(["Save", "Play", "Stop"])).tell(3), Telling::NoItem);
+        assert_eq!(Witnesses::new(&bar(["OK", "Play", "OK"])).tell(2), Telling::NotUnique);
     }
 
     #[test]
