@@ -248,7 +248,15 @@ fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
     };
-    pick_window(scope, &apps, &windows)
+    match pick_window(scope, &apps, &windows) {
+        // What was cut short proves no absence.
+        Err(e) if deadline.passed() && matches!(e.code(), Code::AppNotFound | Code::WindowNotFound) => {
+            Err(Error::before(Code::Timeout, "the windows could not be listed in time")
+                .retry_after(1_000)
+                .suggest("Retry with a longer --timeout-ms."))
+        }
+        answer => answer,
+    }
 }
 
 /// Asks the platform for the application that a name means, else for that of the active window.
