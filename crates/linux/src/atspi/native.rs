@@ -171,7 +171,7 @@ fn count(n: i64) -> Option<u64> {
 
 impl Native {
     /// Marks a field as one that applies: unknown until its answer comes.
-    pub fn expect(&mut self, field: Field) {
+    pub fn await_field(&mut self, field: Field) {
         fn unread<T>(slot: &mut Evidence<T>) {
             if matches!(slot, Evidence::Absent) {
                 *slot = Evidence::Unknown(Cause::NotRead);

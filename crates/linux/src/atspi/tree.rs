@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
         for at in 0..self.nodes.len() {
             let native = &self.subjects[at].native;
             for field in wants::wanted(native, self.toolkit, self.nodes[at].above, self.plan.bounds) {
-                self.subjects[at].native.expect(field);
+                self.subjects[at].native.await_field(field);
                 jobs.push((at, field));
             }
         }
