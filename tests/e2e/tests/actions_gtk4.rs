@@ -51,7 +51,8 @@ fn check_boxes_have_no_semantic_way() {
             let found = ["checkbox", "radiobutton"].iter().flat_map(|r| refs_named(&snapshot, r, name)).next();
             let check = found.unwrap_or_else(|| panic!("{name} in {snapshot}"));
             let error = live.refused(&["check", &check], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
-            assert_eq!(error["details"]["native_role"], "check box", "{error}");
+            let native = error["details"]["native_role"].as_str().unwrap_or("");
+            assert!(native.starts_with("check"), "{error}");
             let error = live.refused(&["click", &check], "POLICY_DENIED", &["needs_headed"]);
             assert!(error["suggestion"].as_str().is_some_and(|s| s.contains("physical input")), "{error}");
             let is = live.desk.ok(&["is", &check, "--property", "checked"]);
@@ -115,7 +116,7 @@ fn menus() {
 
 #[test]
 fn popup_by_itself() {
-    on("dialogs", |live| live.popup());
+    on("controls", |live| live.popup());
 }
 
 /// A handler that runs a dialog in a loop of its own.
