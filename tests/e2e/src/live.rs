@@ -184,9 +184,8 @@ impl<'d> Live<'d> {
 /// Ref of the first node with this role and name that follows a node that says this text.
 pub fn beside(snapshot: &Value, text: &str, role: &str, name: &str) -> Option<String> {
     let all = nodes(&snapshot["tree"]);
-    let says = |n: &&Value| {
-        ["name", "value", "description"].iter().any(|k| n[*k].as_str().is_some_and(|t| has_word(t, text)))
-    };
+    let says =
+        |n: &&Value| ["name", "value", "description"].iter().any(|k| n[*k].as_str().is_some_and(|t| has_word(t, text)));
     let at = all.iter().position(says)?;
     let of = |n: &&&Value| n["role"] == role && n["name"] == name;
     all[at..].iter().find(of).and_then(|n| n["ref_id"].as_str()).map(str::to_owned)

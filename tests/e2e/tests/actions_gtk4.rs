@@ -37,7 +37,13 @@ fn disabled_button() {
 fn two_state_controls() {
     on("controls", |live| {
         live.two_states("switch", "Power", "switch");
-        live.two_states("button", "Bold", "toggle");
+        // A toggle button that isn't pressed can't be told from a plain one: it is clicked, not checked.
+        let bold = live.only("button", "Bold");
+        live.refused(&["check", &bold], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+        live.once(&["click", &bold], "toggled", "toggle", json!(true));
+        let is = live.desk.ok(&["is", &bold, "--property", "checked"]);
+        assert_eq!((&is["result"], &is["applicable"]), (&json!(true), &json!(true)), "{is}");
+        live.once_verified(&["uncheck", &bold], "toggled", "toggle", json!(false));
         live.fold("button");
     });
 }

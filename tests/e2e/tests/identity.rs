@@ -175,7 +175,11 @@ fn only_row_left() {
         let bob = wait_for("one row in the tree", || {
             let snapshot = live.snapshot();
             let left = refs_named(&snapshot, "button", "Open");
-            if left.len() != 1 || beside(&snapshot, "Alice", "button", "Open").is_some() { None } else { left.first().cloned() }
+            if left.len() != 1 || beside(&snapshot, "Alice", "button", "Open").is_some() {
+                None
+            } else {
+                left.first().cloned()
+            }
         });
         live.refused(&["click", &alice], STALE, &["saved_ref_absent", "retained_object_stale", "context_changed"]);
         live.lands(&["click", &bob], &opened("r1", "Bob", 0));
@@ -297,7 +301,9 @@ fn navigated_away() {
 fn dialog_replaced() {
     on(&ALL, "dialogs", |live| {
         let shown = |name: &str| {
-            if live.is_web() { live.only("button", "OK") } else {
+            if live.is_web() {
+                live.only("button", "OK")
+            } else {
                 let snapshot = live.snapshot_of(&format!("Dialog {name}"));
                 let ok = refs_named(&snapshot, "button", "OK");
                 assert_eq!(ok.len(), 1, "{}: {snapshot}", live.kind);
@@ -384,7 +390,10 @@ fn label_changes_with_state() {
         assert_eq!(data["found"], true, "{data}");
         let error = live.refused(&["click", &play], STALE, &["label_changed"]);
         assert_eq!(error["details"]["renamed"], json!({"was": "Play", "now": "Pause"}));
-        live.lands(&["click", &live.only("button", "Pause")], &json!({"event": "clicked", "id": "play", "value": "Play"}));
+        live.lands(
+            &["click", &live.only("button", "Pause")],
+            &json!({"event": "clicked", "id": "play", "value": "Play"}),
+        );
     });
 }
 
