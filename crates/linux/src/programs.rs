@@ -115,6 +115,11 @@ pub fn starting(name: &str) -> bool {
     })
 }
 
+/// Whether this process was started a moment ago.
+pub fn young(key: &ProcessKey) -> bool {
+    i32::try_from(key.pid).is_ok_and(|pid| age(pid).is_some_and(|age| age < STARTING))
+}
+
 /// How long a process has been running.
 fn age(pid: i32) -> Option<Duration> {
     let stat = process::stat::read(pid).ok()?;

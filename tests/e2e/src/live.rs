@@ -116,7 +116,7 @@ impl<'d> Live<'d> {
         });
         let now = self.landed();
         assert_eq!(now[..before.len()], before[..], "{} {args:?}: the log was rewritten", self.kind);
-        assert_eq!(now[before.len()..], [line.clone()], "{} {args:?}: {data}", self.kind);
+        assert_eq!(&now[before.len()..], std::slice::from_ref(line), "{} {args:?}: {data}", self.kind);
         data
     }
 

@@ -128,7 +128,7 @@ fn toggle_cell_lie() {
             let landed = live.landed().len() - before.len();
             let envelope = reply.envelope();
             let claimed = delivery(&envelope["data"]) == "delivered_verified";
-            assert_eq!(claimed && landed == 0, false, "{action}: {envelope}");
+            assert!(!claimed || landed > 0, "{action}: {envelope}");
             assert!(landed <= 1, "{action}: {envelope}");
             if action != "click" && landed == 0 {
                 assert_eq!(envelope["ok"], false, "{action} toggled nothing: {envelope}");

@@ -7,7 +7,7 @@
 use crate::evidence::Evidence;
 use crate::platform::TextSource;
 use crate::tree::name::stable_name;
-use crate::tree::raw::{Cut, RawTree};
+use crate::tree::raw::{Cut, Grade, RawTree};
 use crate::vocab::role::Role;
 use std::collections::{BTreeMap, HashMap};
 
@@ -146,7 +146,8 @@ impl<'t> Witnesses<'t> {
     }
 
     /// The items that the element is or stands in: itself, the nearest one above it, and every one above that
-    /// is an item by its native role. An item by count alone, further up, is page structure.
+    /// is an item by its native role. An item by count alone, further up, is page structure; so is one whose address
+    /// follows it: the chain tells it from its siblings.
     fn levels(&self, element: u32) -> Vec<(u32, GroupKey)> {
         let mut levels = Vec::new();
         let mut nearest_above = false;
@@ -160,7 +161,7 @@ impl<'t> Witnesses<'t> {
             } else if facts.item {
                 levels.push((node, GroupKey::Native(parent)));
                 nearest_above |= !is_self;
-            } else if (is_self || !nearest_above) && self.one_of_many(node, parent) {
+            } else if (is_self || !nearest_above) && facts.grade == Grade::Slot && self.one_of_many(node, parent) {
                 let Some(role) = facts.role.known() else { continue };
                 levels.push((node, GroupKey::SameRole(parent, *role)));
                 nearest_above |= !is_self;
@@ -348,6 +349,18 @@ mod tests {
             Telling::Witnesses { texts, .. } => texts.into_iter().map(|t| t.text).collect(),
             other => panic!("no witnesses: {other:?}"),
         }
+    }
+
+    #[test]
+    fn siblings_whose_addresses_follow_them_are_no_rivals() {
+        let pick = || {
+            let option = |text: &str| node(Role::Option).item().slot().own_text(text);
+            node(Role::ComboBox).child(node(Role::List).children([option("Disable"), option("Animate")]))
+        };
+        let tree = node(Role::Window).children([pick(), pick(), pick()]).build();
+        let animate = |n: &u32| tree.node(*n).facts.own_text == Evidence::Known("Animate".to_owned());
+        let second = (0..tree.nodes.len() as u32).filter(animate).nth(1).expect("three of them");
+        assert_eq!(texts(Witnesses::new(&tree).tell(second))[0], "Animate");
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl Above {
             // The page of a background tab (FINDINGS §2 "background tabs in the tree"), a page of a stack, a container
             // that isn't visible; but not a popup that is only closed.
             hidden: self.hidden || gone_page || (!popup && self.seen(number, states, extents, toolkit) == Seen::Hidden),
-            disabled: self.disabled || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
+            disabled: self.disabled
+                || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
             in_web: self.in_web || number == n::DOCUMENT_WEB,
             in_item: self.in_item || item,
             // A notebook's page is shown or not, wherever it stands.
@@ -93,13 +94,7 @@ impl Above {
     }
 
     /// Whether the element can be seen.
-    pub fn seen(
-        self,
-        number: u32,
-        states: States,
-        extents: &Evidence<(i32, i32, i32, i32)>,
-        toolkit: Toolkit,
-    ) -> Seen {
+    pub fn seen(self, number: u32, states: States, extents: &Evidence<(i32, i32, i32, i32)>, toolkit: Toolkit) -> Seen {
         if states.is_empty() {
             return Seen::Yes;
         }

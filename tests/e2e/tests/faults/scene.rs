@@ -53,8 +53,8 @@ impl Scene {
         self.desk.cli(&["click", what])
     }
 
-    /// Waits until all that was sent has been handled and no reply is owed, then gives every logged write.
-    pub fn writes(&self) -> Vec<Value> {
+    /// Waits until all that was sent has been handled and no reply is owed.
+    pub fn settle(&self) {
         let end = std::time::Instant::now() + Duration::from_secs(60);
         loop {
             let fence = self.provider.control(json!({"cmd": "fence"}));
@@ -64,6 +64,11 @@ impl Scene {
             assert!(std::time::Instant::now() < end, "replies stay owed: {fence}");
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Every logged write, when all that was sent has been handled and no reply is owed.
+    pub fn writes(&self) -> Vec<Value> {
+        self.settle();
         self.logged("write")
     }
 
