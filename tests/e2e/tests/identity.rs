@@ -175,7 +175,11 @@ fn only_row_left() {
         let bob = wait_for("one row in the tree", || {
             let snapshot = live.snapshot();
             let left = refs_named(&snapshot, "button", "Open");
-            if left.len() != 1 || beside(&snapshot, "Alice", "button", "Open").is_some() { None } else { left.first().cloned() }
+            if left.len() != 1 || beside(&snapshot, "Alice", "button", "Open").is_some() {
+                None
+            } else {
+                left.first().cloned()
+            }
         });
         live.refused(&["click", &alice], STALE, &["saved_ref_absent", "retained_object_stale", "context_changed"]);
         live.lands(&["click", &bob], &opened("r1", "Bob", 0));
@@ -297,7 +301,9 @@ fn navigated_away() {
 fn dialog_replaced() {
     on(&ALL, "dialogs", |live| {
         let shown = |name: &str| {
-            if live.is_web() { live.only("button", "OK") } else {
+            if live.is_web() {
+                live.only("button", "OK")
+            } else {
                 let snapshot = live.snapshot_of(&format!("Dialog {name}"));
                 let ok = refs_named(&snapshot, "button", "OK");
                 assert_eq!(ok.len(), 1, "{}: {snapshot}", live.kind);
@@ -347,24 +353,21 @@ fn next_on_next_page() {
         live.refused(&["click", &onward], STALE, &["saved_ref_absent", "retained_object_stale"]);
         // One button, other label: Next, Next, Install.
         let step = |n: u64| json!({"event": "clicked", "id": "next", "value": format!("step{n}")});
-        live.lands(&["click", &next], &step(1));
-        let next = if live.is_web() {
-            // The text beside it says another step: in a page the node may be reused for anything, so a new look.
-            wait_for("step 2 in the tree", || {
-                beside(&live.snapshot(), "Step 2 of 3", "button", "Next").map(|_| ())
-            });
-            live.refused(&["click", &next], STALE, &["context_changed"]);
-            live.only("button", "Next")
-        } else {
-            next
-        };
-        live.lands(&["click", &next], &step(2));
         if live.is_web() {
-            live.only("button", "Install");
+            // In a page the text beside a node is part of what it is: where that says another step, a new look is due.
+            let look = |name: &str, step: &str| {
+                wait_for(&format!("{step} in the tree"), || beside(&live.snapshot(), step, "button", name))
+            };
+            live.lands(&["click", &look("Next", "Step 1 of 3")], &step(1));
+            let next = look("Next", "Step 2 of 3");
+            live.lands(&["click", &next], &step(2));
+            let install = look("Install", "Step 3 of 3");
             live.refused(&["click", &next], STALE, &["label_changed", "context_changed"]);
-            live.lands(&["click", &live.only("button", "Install")], &step(3));
+            live.lands(&["click", &install], &step(3));
             return;
         }
+        live.lands(&["click", &next], &step(1));
+        live.lands(&["click", &next], &step(2));
         let error = live.refused(&["click", &next], STALE, &["label_changed"]);
         assert_eq!(error["details"]["renamed"], json!({"was": "Next", "now": "Install"}));
         let install = live.only("button", "Install");
@@ -387,7 +390,10 @@ fn label_changes_with_state() {
         assert_eq!(data["found"], true, "{data}");
         let error = live.refused(&["click", &play], STALE, &["label_changed"]);
         assert_eq!(error["details"]["renamed"], json!({"was": "Play", "now": "Pause"}));
-        live.lands(&["click", &live.only("button", "Pause")], &json!({"event": "clicked", "id": "play", "value": "Play"}));
+        live.lands(
+            &["click", &live.only("button", "Pause")],
+            &json!({"event": "clicked", "id": "play", "value": "Play"}),
+        );
     });
 }
 

@@ -407,7 +407,9 @@ mod tests {
     #[test]
     fn a_control_among_its_like_is_told_by_its_own_label() {
         let bar = |names: [&str; 3]| {
-            node(Role::Window).child(node(Role::Group).children(names.map(|n| node(Role::Button).slot().name(n)))).build()
+            node(Role::Window)
+                .child(node(Role::Group).children(names.map(|n| node(Role::Button).slot().name(n))))
+                .build()
         };
         // Resolution compares the label by itself: no other text is needed.
         assert_eq!(Witnesses::new(&bar(["Save", "Play", "Stop"])).tell(3), Telling::NoItem);
