@@ -168,22 +168,33 @@ fn threads_lose_no_update() {
     }
 }
 
-/// Not a test: what the child processes of the tests below run.
-#[test]
-#[ignore = "run by other tests as a child process"]
-fn worker() {
-    let (Ok(root), Ok(who)) = (std::env::var("STORE_TEST_ROOT"), std::env::var("STORE_TEST_WHO")) else { return };
-    let rounds: u64 = std::env::var("STORE_TEST_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(0);
-    let store = Store::open(Path::new(&root), None).expect("open");
+fn write(root: &Path, who: &str, rounds: u64) {
+    let store = Store::open(root, None).expect("open");
     for i in 0..rounds {
         store.update("shared", |m: &mut Map| Ok(*m.entry("n".into()).or_default() += 1)).expect("update");
         store.save(&format!("{who}-{i}"), &(0..500).map(|k| (format!("key {k}"), i)).collect::<Map>()).expect("save");
     }
 }
 
+/// Alone it is a test of one writer; told by its environment, it is the writer that the tests below run as a process.
+#[test]
+fn one_writer() {
+    let told = |name: &str| std::env::var(format!("STORE_TEST_{name}")).ok();
+    if let (Some(root), Some(who), Some(rounds)) = (told("ROOT"), told("WHO"), told("ROUNDS")) {
+        return write(Path::new(&root), &who, rounds.parse().expect("a number of rounds"));
+    }
+    assert!(["ROOT", "WHO", "ROUNDS"].iter().all(|name| told(name).is_none()), "told half of what it needs");
+    let (_dir, root) = root();
+    let store = Store::open(&root, None).expect("open");
+    store.save("shared", &map(0)).expect("save");
+    write(&root, "alone", 3);
+    assert_eq!(store.load::<Map>("shared").expect("load"), map(3));
+    assert_eq!(store.count().expect("count"), 4);
+}
+
 fn spawn(root: &Path, who: &str, rounds: u64) -> Child {
     Command::new(std::env::current_exe().expect("own path"))
-        .args(["--exact", "refs::store::tests::worker", "--ignored"])
+        .args(["--exact", "refs::store::tests::one_writer"])
         .env("STORE_TEST_ROOT", root)
         .env("STORE_TEST_WHO", who)
         .env("STORE_TEST_ROUNDS", rounds.to_string())
