@@ -4,7 +4,9 @@ use crate::command::desktop::{Desktop, DesktopOperation};
 use crate::command::system::Permissions;
 use crate::command::{Context, not_available};
 use crate::envelope::Answer;
-use crate::error::Error;
+use crate::error::{Code, Error, Result};
+use crate::refs::entry::RefMap;
+use crate::refs::store::Store;
 use serde_json::{Map, Value, json};
 
 /// `version`.
@@ -19,13 +21,13 @@ pub fn version() -> Answer {
 /// `status`.
 pub fn status(context: &Context) -> Answer {
     let platform = context.platform()?;
-    let (snapshot_id, ref_count) = latest(context);
+    let latest = latest(context)?;
     let mut out = Map::new();
     out.insert("platform".into(), json!(platform.name()));
     out.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     out.insert("permissions".into(), platform.permissions());
-    out.insert("snapshot_id".into(), json!(snapshot_id));
-    out.insert("ref_count".into(), json!(ref_count));
+    out.insert("snapshot_id".into(), json!(latest.as_ref().map(|(id, _)| id)));
+    out.insert("ref_count".into(), json!(latest.as_ref().map(|(_, refs)| refs)));
     out.insert("session_id".into(), json!(context.session()));
     out.insert("tracing".into(), json!(false));
     out.insert("supported_surfaces".into(), json!(platform.supported_surfaces()));
@@ -34,7 +36,8 @@ pub fn status(context: &Context) -> Answer {
     match platform.status_details() {
         Value::Null => {}
         Value::Object(more) => {
-            for (key, value) in more {
+            // What the platform could not find out is left out, as everywhere.
+            for (key, value) in more.into_iter().filter(|(_, value)| !value.is_null()) {
                 out.entry(key).or_insert(value);
             }
         }
@@ -45,10 +48,16 @@ pub fn status(context: &Context) -> Answer {
     Ok(Value::Object(out))
 }
 
-/// The latest snapshot of the namespace and how many refs it has, where there is one.
-fn latest(context: &Context) -> (Option<String>, Option<usize>) {
-    let _ = context;
-    (None, None)
+/// The latest snapshot of the namespace and how many refs it has, where there is one that can be read.
+fn latest(context: &Context) -> Result<Option<(String, usize)>> {
+    let store = Store::open(context.state_root(), context.session())?;
+    let Some(id) = store.latest()? else { return Ok(None) };
+    match store.load::<RefMap>(&id) {
+        Ok(map) => Ok(Some((id, map.entries.len()))),
+        // Pruned or torn meanwhile: there is no snapshot that a ref could be looked up in.
+        Err(e) if e.code() == Code::SnapshotNotFound => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 /// `permissions`.
@@ -73,5 +82,63 @@ pub fn desktop(context: &Context, args: &Desktop) -> Answer {
             Err(Error::invalid("desktop run passes its command's output through: it works on the command line only")
                 .suggest("Use desktop start, then --desktop ID."))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Globals, Host};
+    use crate::platform::Platform;
+    use crate::platform::fake::Fake;
+    use crate::refs::entry::{FORMAT, Source};
+    use crate::tree::fixture::node;
+    use crate::vocab::role::Role;
+    use crate::vocab::surface::Surface;
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+
+    struct One;
+
+    impl Host for One {
+        fn open(&self, _: Option<&str>) -> Result<Box<dyn Platform>> {
+            Ok(Box::new(Fake::new(node(Role::Window).build())))
+        }
+    }
+
+    fn context(home: &std::path::Path, session: Option<&str>) -> Context {
+        let home = OsString::from(home);
+        let env = Box::new(move |name: &str| (name == "AGENT_DESKTOP_HOME").then(|| home.clone()));
+        Context::new(Globals { session: session.map(str::to_owned), ..Globals::default() }, env, Box::new(One)).unwrap()
+    }
+
+    #[test]
+    fn status_names_the_latest_snapshot_of_the_namespace() {
+        let home = tempfile::tempdir().unwrap();
+        let shown = |session| {
+            let answer = status(&context(home.path(), session)).unwrap();
+            (answer["snapshot_id"].clone(), answer["ref_count"].clone())
+        };
+        assert_eq!(shown(None), (Value::Null, Value::Null));
+        let map = RefMap {
+            format: FORMAT,
+            snapshot_id: "slast".into(),
+            desktop: "fake-desktop".into(),
+            process: Fake::process(),
+            source: Source {
+                app: "app".into(),
+                window_id: "w-1".into(),
+                window_title: String::new(),
+                surface: Surface::Window,
+            },
+            next: 1,
+            links: Vec::new(),
+            entries: BTreeMap::new(),
+        };
+        Store::open(home.path(), None).unwrap().save("slast", &map).unwrap();
+        assert_eq!(shown(None), (json!("slast"), json!(0)));
+        assert_eq!(shown(Some("other")), (Value::Null, Value::Null));
+        std::fs::write(home.path().join("snapshots/slast/refmap.json"), "{").unwrap();
+        assert_eq!(shown(None), (Value::Null, Value::Null));
     }
 }

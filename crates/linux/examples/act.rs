@@ -1,6 +1,8 @@
 //! By hand: one action on one element, without the command line: what is proposed, what was answered, what was seen.
 //!
 //! act APP ROLE NAME[#N] ACTION [TEXT | DIRECTION AMOUNT]   (ROLE and NAME as the application gives them; NAME - is '')
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for trials by hand")]
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::Evidence;
 use agent_desktop_core::platform::{Action, Direction, Live, ProcessKey, WriteOutcome};
@@ -65,7 +67,11 @@ fn main() {
         set.insert(State::HasPopup);
     }
     let facts = Facts {
-        role: Evidence::Known(if role_name == "button menu" { Role::MenuButton } else { role::map(role, states, None) }),
+        role: Evidence::Known(if role_name == "button menu" {
+            Role::MenuButton
+        } else {
+            role::map(role, states, None)
+        }),
         states: Evidence::Known(set),
         ..Facts::default()
     };
@@ -78,7 +84,11 @@ fn main() {
     let deadline = Deadline::after_ms(5_000);
     let start = Instant::now();
     let rungs = operate::rungs(&*bus, &target, &action, deadline);
-    println!("rungs {:?} after {:.1?}", rungs.as_ref().map(|r| r.iter().map(|r| (&r.label, r.needs)).collect::<Vec<_>>()), start.elapsed());
+    println!(
+        "rungs {:?} after {:.1?}",
+        rungs.as_ref().map(|r| r.iter().map(|r| (&r.label, r.needs)).collect::<Vec<_>>()),
+        start.elapsed()
+    );
     let show = |outcome: &WriteOutcome| match outcome {
         WriteOutcome::Refused(e) => format!("Refused {}", e.to_json()),
         other => format!("{other:?}"),
@@ -101,14 +111,22 @@ fn main() {
     if matches!(action, Action::Select(_) | Action::DoubleClick) {
         println!("  selected: {:?}", operate::selection(&*bus, &object, Deadline::after_ms(2_000)));
     }
-    println!("  states: {:#x} -> {:?}", states.0, bus.call(Call::new(&object, ACCESSIBLE, "GetState"), Deadline::after_ms(1_000)).and_then(|r| r.states()).map(|s| format!("{s:#x}")));
+    println!(
+        "  states: {:#x} -> {:?}",
+        states.0,
+        bus.call(Call::new(&object, ACCESSIBLE, "GetState"), Deadline::after_ms(1_000))
+            .and_then(|r| r.states())
+            .map(|s| format!("{s:#x}"))
+    );
 }
 
 fn find(bus: &Bus, app: &str, role_name: &str, name: &str, mut nth: usize) -> Option<(Object, u32, u64)> {
     let soon = || Deadline::after_ms(3_000);
     let registry = Object::new("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root");
     let apps = bus.call(Call::new(&registry, ACCESSIBLE, "GetChildren"), soon()).and_then(|r| r.objects()).ok()?;
-    let named = |o: &Object| bus.call(Call::get(o, ACCESSIBLE, "Name"), soon()).and_then(|r| r.text_property()).unwrap_or_default();
+    let named = |o: &Object| {
+        bus.call(Call::get(o, ACCESSIBLE, "Name"), soon()).and_then(|r| r.text_property()).unwrap_or_default()
+    };
     let root = apps.into_iter().find(|a| &*a.bus == app || named(a).contains(app))?;
     let mut level = vec![root];
     let mut all = Vec::new();
@@ -126,14 +144,18 @@ fn find(bus: &Bus, app: &str, role_name: &str, name: &str, mut nth: usize) -> Op
         );
         let get = |i: usize| f[i].clone();
         all.push(o.clone());
-        let hit = get(0).and_then(|r| r.text()).is_ok_and(|r| r == role_name) && get(1).and_then(|r| r.text_property()).is_ok_and(|n| n == name);
+        let hit = get(0).and_then(|r| r.text()).is_ok_and(|r| r == role_name)
+            && get(1).and_then(|r| r.text_property()).is_ok_and(|n| n == name);
         if hit && nth == 0 {
             return Some((o, get(3).and_then(|r| r.uint()).ok()?, get(4).and_then(|r| r.states()).ok()?));
         }
         nth -= usize::from(hit);
         let count = get(2).and_then(|r| r.int_property()).unwrap_or(0);
         if (1..=4096).contains(&count) {
-            let kids = bus.call(Call::new(&o, ACCESSIBLE, "GetChildren"), soon()).and_then(|r| r.objects()).unwrap_or_default();
+            let kids = bus
+                .call(Call::new(&o, ACCESSIBLE, "GetChildren"), soon())
+                .and_then(|r| r.objects())
+                .unwrap_or_default();
             level.extend(kids.into_iter().rev().filter(|k| !k.is_null()));
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! `desktop [--base DIR] [--geometry WxH] [--wm NAME] start | run -- CMD… | list | stop ID | sweep | auto`
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for trials by hand")]
+
 use agent_desktop_linux::desktop::{Desktops, RuntimeDir, StartOptions, SupervisorCommand, auto, supervisor_main};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

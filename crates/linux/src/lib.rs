@@ -8,8 +8,8 @@ pub mod outcome;
 pub mod platform;
 pub mod process;
 mod programs;
+mod status;
 mod traits;
-mod writes;
 pub mod x11;
 
 pub use platform::LinuxPlatform;

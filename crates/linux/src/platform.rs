@@ -1,13 +1,13 @@
 //! The adapter as core sees it.
 
-use crate::atspi::{apps, frames, read};
 use crate::atspi::frames::Screen;
 use crate::atspi::interface as i;
 use crate::atspi::native::Field;
 use crate::atspi::toolkit::Toolkit;
 use crate::atspi::windows as x_windows;
+use crate::atspi::{apps, frames, read};
 use crate::bus::join::describe;
-use crate::bus::{Bus, Call, Object, Wire};
+use crate::bus::{Bus, Call, Object, Peers, Wire};
 use crate::desktop::DesktopEnv;
 use crate::x11::{self, X11Window};
 use agent_desktop_core::deadline::Deadline;
@@ -31,6 +31,7 @@ pub struct LinuxPlatform {
     display: Option<(String, Option<PathBuf>)>,
     x: Mutex<Option<x11::Connection>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
+    peers: Peers,
     inside: Option<DesktopEnv>,
 }
 
@@ -44,9 +45,17 @@ impl LinuxPlatform {
     pub fn join_with(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
-        let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
+        let authority =
+            set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
         let display = set("DISPLAY").map(|d| (d, authority));
-        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), inside: None })
+        Ok(Self {
+            bus,
+            display,
+            x: Mutex::new(None),
+            toolkits: Mutex::new(HashMap::new()),
+            peers: Peers::default(),
+            inside: None,
+        })
     }
 
     /// The same, remembering the private desktop or the session that these variables belong to: what is started must
@@ -172,7 +181,8 @@ impl LinuxPlatform {
         } else {
             Evidence::Unknown(Cause::NotRead)
         };
-        read::read_tree(&self.bus, toolkit, object, above, plan, origin)
+        let line = self.peers.line(&self.bus, &object.bus, toolkit.offers_a_line(), plan.deadline);
+        read::read_tree(&line, toolkit, object, above, plan, origin)
     }
 }
 
@@ -203,6 +213,7 @@ pub(crate) fn toolkit_of(answers: &[Result<crate::bus::Reply, crate::bus::CallEr
         (Ok(name), Ok(version), Ok(application)) => Ok(Toolkit::of(&name, &version, &application)),
         (Err(e), _, _) | (_, Err(e), _) | (_, _, Err(e)) => {
             Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+                .kind("application_silent")
                 .retry_after(1_000)
                 .suggest("Wait until the application responds again, or raise --timeout-ms.")
                 .platform(describe(&e)))

@@ -9,13 +9,20 @@ use agent_desktop_core::error::Error;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
-    App, Apps, CloseRequest, Closed, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
+    App, Apps, CloseRequest, Closed, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest, ProcessKey,
+    ProcessLife, ReadPlan, SurfaceInfo, Window,
 };
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use agent_desktop_core::vocab::surface::Surface;
 
 impl Observe for LinuxPlatform {
-    fn read_tree(&self, root: &Handle, above: &[Link], process: &ProcessKey, plan: &ReadPlan) -> Result<RawTree, Error> {
+    fn read_tree(
+        &self,
+        root: &Handle,
+        above: &[Link],
+        process: &ProcessKey,
+        plan: &ReadPlan,
+    ) -> Result<RawTree, Error> {
         self.tree(root, above, process.pid, plan)
     }
 
@@ -28,7 +35,7 @@ impl Observe for LinuxPlatform {
     }
 
     fn selection(&self, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
-        crate::atspi::selection::selected(self, target, deadline)
+        crate::operate::selected(self, target, deadline)
     }
 
     fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {

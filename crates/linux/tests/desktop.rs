@@ -1,5 +1,7 @@
 //! Real private desktops, looked at with programs that nobody here wrote.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Windows and displays of a real X server, against xwininfo, xprop and wmctrl.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use agent_desktop_linux::desktop::{Desktops, Record, RuntimeDir, StartOptions, SupervisorCommand};
 use agent_desktop_linux::process::{LaunchOptions, Launched, desktop_entry, entry_id, launch, names};
 use agent_desktop_linux::x11::{self, Connection, X11Error, X11Window};

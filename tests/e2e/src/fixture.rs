@@ -59,6 +59,11 @@ impl Fixture {
         text.lines().map(|l| serde_json::from_str(l).expect("a JSON line")).collect()
     }
 
+    /// The log's file: what stands in it outlives the application.
+    pub fn log_path(&self) -> &std::path::Path {
+        &self.log
+    }
+
     /// Log lines of one event.
     pub fn received(&self, event: &str) -> Vec<Value> {
         self.log().into_iter().filter(|l| l["event"] == event).collect()

@@ -3,10 +3,16 @@
 //!
 //! Nothing here skips: a missing program, a session that does not start or a fixture that is not ready is a failure.
 
+mod compare;
+mod deeds;
 mod desk;
 mod fixture;
+mod live;
 mod reply;
 
-pub use desk::{App, Desk, binary};
+pub use compare::{Compared, Oracle, Rate, resolve_rate, steady};
+pub use deeds::{FOREIGN, SECRET, delivery};
+pub use desk::{App, Desk, binary, wait_for};
 pub use fixture::{Fixture, Provider};
+pub use live::{Live, NATIVE, WEB, beside};
 pub use reply::{Reply, nodes, refs_named};

@@ -171,7 +171,8 @@ fn structured(error: &DesktopError) -> Error {
                 .detail("survivors", survivors.clone())
         }
         DesktopError::Command { not_found, .. } => {
-            Error::invalid(message).kind(if *not_found { "command_not_found" } else { "command_not_executable" })
+            let error = Error::invalid(message);
+            if *not_found { error.kind("command_not_found") } else { error.kind("command_not_executable") }
         }
         DesktopError::Io { .. } => Error::before(Code::Internal, message).kind("desktop_io"),
     }

@@ -101,6 +101,10 @@ pub fn assess(facts: &Facts, action: &Action, policy: Policy) -> Report {
     if needs.receives_events {
         report.add("receives_events", Status::Pass, Some("semantic delivery goes through no point of the screen"));
     }
+    if report.checks.iter().any(|c| c.check == "enabled" && c.status == Status::Fail) {
+        // What a disabled element would do once it is enabled can't be told: Qt lists no actions on one.
+        report.terminal = None;
+    }
     report
 }
 
@@ -176,37 +180,50 @@ fn supported(facts: &Facts, action: &Action, policy: Policy, report: &mut Report
             return report.add("supported_action", Status::Unknown, Some("what it offers could not be read"));
         }
     };
-    if wanted.iter().any(|c| offered.has(*c)) {
+    if wanted.iter().any(|c| offered.has(*c)) && (!checks(action) || checkable(facts, offered)) {
         return report.add("supported_action", Status::Pass, None);
     }
     report.add("supported_action", Status::Fail, Some("the element offers no such action"));
     report.terminal = Some(unsupported(facts, action, policy, offered));
 }
 
+/// Whether an action changes a checked state.
+fn checks(action: &Action) -> bool {
+    matches!(action, Action::Toggle | Action::Check | Action::Uncheck)
+}
+
+/// Whether the element has a checked state that its main action changes. A click is no way to check a plain button:
+/// pressing it does something else.
+fn checkable(facts: &Facts, offered: CapabilitySet) -> bool {
+    offered.has(Capability::Toggle)
+        || facts.role.known().is_some_and(|r| r.toggleable())
+        || facts.states.known().is_some_and(|s| s.has(State::Checked) || s.has(State::Indeterminate))
+}
+
 /// The refusal of an action that the element does not offer.
 fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: CapabilitySet) -> Error {
     let role = facts.role.known().copied().unwrap_or(Role::Unknown);
     let pointer = matches!(action, Action::Click | Action::DoubleClick | Action::TripleClick | Action::RightClick);
-    let (code, kind) = if pointer && policy < Policy::Headed {
-        (Code::PolicyDenied, "needs_headed")
+    let message = format!("this {role} publishes no semantic way to {}: its toolkit offers none here", action.name());
+    let error = if pointer && policy < Policy::Headed {
+        Error::before(Code::PolicyDenied, message).kind("needs_headed")
     } else {
-        (Code::ActionNotSupported, "no_semantic_way")
+        Error::before(Code::ActionNotSupported, message).kind("no_semantic_way")
     };
-    let mut error = Error::before(
-        code,
-        format!("this {role} publishes no semantic way to {}: its toolkit offers none here", action.name()),
-    )
-    .kind(kind)
-    .detail("check", "supported_action")
-    .detail("role", role.token())
-    .detail("available_actions", json!(offered));
+    let mut error = error
+        .detail("check", "supported_action")
+        .detail("role", role.token())
+        .detail("available_actions", json!(offered));
     if !facts.native_role.is_empty() {
         error = error.detail("native_role", facts.native_role.to_string());
     }
-    error.suggest(if offered.is_empty() {
-        "Only physical input (pointer or keyboard) reaches this element; act on a related control if there is one."
-    } else {
-        "Use one of available_actions, or physical input (--headed) where it is available."
+    let code = error.code();
+    error.suggest(match (offered.is_empty(), code) {
+        (true, _) => "Act on a related control: only physical input (pointer or keyboard) reaches this element.",
+        (false, Code::PolicyDenied) => {
+            "Use one of available_actions; physical input (--headed) takes over the pointer and is your user's decision."
+        }
+        (false, _) => "Use one of available_actions, or a related control.",
     })
 }
 

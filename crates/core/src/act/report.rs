@@ -100,14 +100,9 @@ pub fn finish(
             .suggest("It may have landed: take a snapshot and read the state before anything else."),
         ),
         WriteOutcome::Uncertain(native) => Some(
-            Error::new(
-                Code::ActionFailed,
-                Delivery::DeliveryUncertain,
-                "the application answered the action with a fault",
-            )
-            .kind(if after.process_ended { "process_ended" } else { "provider_fault" })
-            .platform(native.clone())
-            .suggest("It may have landed: take a snapshot and read the state before anything else."),
+            fault(after.process_ended)
+                .platform(native.clone())
+                .suggest("It may have landed: take a snapshot and read the state before anything else."),
         ),
         _ if after.holds == Holds::No && fails_by_contradiction(action) => Some(contradiction(action)),
         _ => None,
@@ -129,19 +124,24 @@ pub fn finish(
     Ok(answer(action, &steps, post, surfaces, details, delivery))
 }
 
+fn fault(process_ended: bool) -> Error {
+    let error =
+        Error::new(Code::ActionFailed, Delivery::DeliveryUncertain, "the application answered the action with a fault");
+    if process_ended { error.kind("process_ended") } else { error.kind("provider_fault") }
+}
+
 fn contradiction(action: &Action) -> Error {
-    let kind = match action {
-        Action::Focus => "focus_verification",
-        Action::Select(_) => "selected_value_not_observed",
-        _ => "post_action_verification",
-    };
-    Error::new(
+    let error = Error::new(
         Code::ActionFailed,
         Delivery::DeliveredUnverified,
         format!("the application accepted {}, but reading back says otherwise", action.name()),
-    )
-    .kind(kind)
-    .suggest("Read post_state; do not repeat the action blindly.")
+    );
+    let error = match action {
+        Action::Focus => error.kind("focus_verification"),
+        Action::Select(_) => error.kind("selected_value_not_observed"),
+        _ => error.kind("post_action_verification"),
+    };
+    error.suggest("Read post_state; do not repeat the action blindly.")
 }
 
 fn describe(action: &Action, after: &After, verified: bool, details: &mut Map<String, Value>) {

@@ -138,14 +138,17 @@ pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
 
 fn exhausted(action: &Action, live: &Live, denied: bool, steps: &[Step]) -> Error {
     let name = action.name();
+    if matches!(action, Action::DoubleClick | Action::TripleClick) && steps.is_empty() {
+        return crate::command::not_available(&format!("physical {name}"));
+    }
     let error = if denied {
-        Error::before(Code::PolicyDenied, format!("only physical input can {name} this element"))
+        Error::before(Code::PolicyDenied, format!("{name} would move the focus or the pointer here: it needs --headed"))
             .kind("needs_headed")
-            .suggest("Repeat with --headed where moving focus and pointer is acceptable.")
+            .suggest("Repeat with --headed only if taking over focus and pointer is acceptable.")
     } else {
         Error::before(Code::ActionNotSupported, format!("this element publishes no semantic way to {name}"))
             .kind("no_semantic_way")
-            .suggest("Act on a related control, or use physical input where it is available.")
+            .suggest("Act on a related control; 'snapshot' shows what each offers in available_actions.")
     };
     let error = error.detail("native_role", live.facts.native_role.to_string());
     if steps.is_empty() { error } else { error.detail("steps", json!(steps)) }

@@ -243,6 +243,14 @@ fn disabled_button_is_refused_before_dispatch() {
 }
 
 #[test]
+fn a_disabled_button_that_lists_no_action_is_disabled_not_unsupported() {
+    let scene = Scene::new(window(node(Role::Button).name("Off").state(State::Disabled)));
+    let error = scene.act(1, Action::Click).unwrap_err();
+    assert_eq!((error.code(), error.kind_name()), (Code::Timeout, Some("actionability_timeout")));
+    assert_eq!(error.details()["check"], "enabled");
+}
+
+#[test]
 fn secure_values_are_never_echoed() {
     let scene = Scene::new(window(node(Role::TextField).name("Password").secure().can(Capability::SetValue)));
     scene.fake.answer(|_| (WriteOutcome::Accepted, vec![]));
@@ -261,4 +269,25 @@ fn headless_never_degrades() {
     assert_eq!(scene.act(1, Action::Click).unwrap_err().code(), Code::PolicyDenied);
     assert_eq!(scene.act(1, Action::DoubleClick).unwrap_err().code(), Code::PolicyDenied);
     assert!(scene.sent().is_empty());
+}
+
+#[test]
+fn a_plain_button_is_not_pressed_to_check_it() {
+    // It has no checked state: a click would do whatever the button does.
+    let scene = Scene::new(button());
+    for action in [Action::Check, Action::Uncheck, Action::Toggle] {
+        let error = scene.act(1, action).unwrap_err();
+        assert_eq!((error.code(), error.kind_name()), (Code::ActionNotSupported, Some("no_semantic_way")));
+        assert_eq!(error.delivery(), Delivery::NotDelivered);
+    }
+    assert!(scene.sent().is_empty());
+    // A check box whose source says "click" only is one nevertheless.
+    let scene = Scene::new(window(node(Role::CheckBox).name("Wrap").can(Capability::Click)));
+    scene.fake.answer(|tree| {
+        let mut set = StateSet::EMPTY;
+        set.insert(State::Checked);
+        tree.nodes[1].facts.states = Evidence::Known(set);
+        (WriteOutcome::Accepted, vec![])
+    });
+    assert_eq!(delivery(&scene.act(1, Action::Check).unwrap()), "delivered_verified");
 }

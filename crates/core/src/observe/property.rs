@@ -122,16 +122,15 @@ fn optional(text: Evidence<String>, what: &str) -> Result<Value, Error> {
     }
 }
 
-fn unread(what: &str, cause: &Cause) -> Error {
-    let (code, kind) = match cause {
-        Cause::Late => (Code::Timeout, "property_late"),
-        Cause::Gone => (Code::StaleRef, "saved_ref_absent"),
-        _ => (Code::ActionFailed, "property_unread"),
+/// The error for a property that could not be read.
+pub(crate) fn unread(what: &str, cause: &Cause) -> Error {
+    let error = |code| Error::before(code, format!("the element's {what} could not be read; that is no answer"));
+    let error = match cause {
+        Cause::Late => error(Code::Timeout).kind("property_late"),
+        Cause::Gone => error(Code::StaleRef).kind("saved_ref_absent"),
+        _ => error(Code::ActionFailed).kind("property_unread"),
     };
-    Error::before(code, format!("the element's {what} could not be read; that is no answer"))
-        .kind(kind)
-        .detail("property", what)
-        .detail("cause", json!(cause))
+    error.detail("property", what).detail("cause", json!(cause))
 }
 
 fn resolve(context: &Context, id: &crate::refs::id::RefId, bounds: bool) -> Result<Resolved, Error> {

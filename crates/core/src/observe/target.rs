@@ -75,7 +75,7 @@ pub fn usable(window: Window) -> Result<Window> {
 
 fn by_id<'w>(id: &str, app: Option<&str>, apps: &[App], windows: &'w [Window]) -> Result<&'w Window> {
     let Some(window) = windows.iter().find(|w| w.id == id) else {
-        return Err(silent_member(apps).unwrap_or_else(|| {
+        return Err(silent_member(apps, "").unwrap_or_else(|| {
             Error::before(Code::WindowNotFound, format!("there is no window {}", echo(id)))
                 .suggest("'agent-desktop list-windows' shows ids.")
         }));
@@ -124,7 +124,7 @@ fn focused<'w>(apps: &[App], windows: &'w [Window]) -> Result<&'w Window> {
     let focused: Vec<&Window> = windows.iter().filter(|w| w.focused.says_yes()).collect();
     match focused[..] {
         [window] => Ok(window),
-        [] => Err(silent_member(apps).unwrap_or_else(no_active_window)),
+        [] => Err(silent_member(apps, "").unwrap_or_else(no_active_window)),
         _ => Err(ambiguous("several windows say they are focused", focused.iter().map(|w| summary(w)).collect())
             .suggest("Use --window-id with one of the candidates' ids.")),
     }
@@ -147,27 +147,31 @@ fn ambiguous(message: impl Into<String>, mut candidates: Vec<Value>) -> Error {
 }
 
 fn no_such_app(name: &str, apps: &[App]) -> Error {
-    silent_member(apps).unwrap_or_else(|| {
+    silent_member(apps, &format!("; none of the others is called {}", echo(name))).unwrap_or_else(|| {
         Error::before(Code::AppNotFound, format!("no running application is called {}", echo(name)))
             .suggest("'agent-desktop list-apps' shows names; 'agent-desktop launch APP' starts one.")
     })
 }
 
 /// A list with a silent member proves no absence (decisions D4).
-fn silent_member(apps: &[App]) -> Option<Error> {
+fn silent_member(apps: &[App], more: &str) -> Option<Error> {
     let silent: Vec<(&str, u32)> = apps
         .iter()
         .filter(|app| app.responsive == Responsive::No)
         .map(|app| (app.name.as_str(), app.process.pid))
         .collect();
-    if silent.is_empty() { None } else { Some(unresponsive(&silent)) }
+    if silent.is_empty() { None } else { Some(silent_error(&silent, more)) }
 }
 
 /// `APP_UNRESPONSIVE` about these applications.
 pub fn unresponsive(silent: &[(&str, u32)]) -> Error {
+    silent_error(silent, "")
+}
+
+fn silent_error(silent: &[(&str, u32)], more: &str) -> Error {
     let rows: Vec<Value> = silent.iter().map(|(name, pid)| json!({"name": name, "pid": pid})).collect();
     let names: Vec<String> = silent.iter().take(3).map(|(name, _)| echo(name)).collect();
-    Error::before(Code::AppUnresponsive, format!("{} does not answer", names.join(", ")))
+    Error::before(Code::AppUnresponsive, format!("{} does not answer{more}", names.join(", ")))
         .kind("application_silent")
         .detail("unresponsive", rows)
         .suggest("It is busy, stopped or hung. Try again, or 'agent-desktop close-app NAME --force'.")
@@ -245,7 +249,15 @@ fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
     };
-    pick_window(scope, &apps, &windows)
+    match pick_window(scope, &apps, &windows) {
+        // What was cut short proves no absence.
+        Err(e) if deadline.passed() && matches!(e.code(), Code::AppNotFound | Code::WindowNotFound) => {
+            Err(Error::before(Code::Timeout, "the windows could not be listed in time")
+                .retry_after(1_000)
+                .suggest("Retry with a longer --timeout-ms."))
+        }
+        answer => answer,
+    }
 }
 
 /// Asks the platform for the application that a name means, else for that of the active window.

@@ -120,7 +120,9 @@ fn windows_of_other_applications_never_count() {
 fn a_silent_member_proves_no_absence() {
     let silent = App { responsive: Responsive::No, ..app("hung", 9) };
     let apps = [app("editor", 1), silent.clone()];
-    assert_eq!(refused(of_app("nobody"), &apps, &[]).code(), Code::AppUnresponsive);
+    let e = refused(of_app("nobody"), &apps, &[]);
+    assert_eq!(e.code(), Code::AppUnresponsive);
+    assert!(e.message().contains("'hung'") && e.message().contains("'nobody'"), "{e}");
     let id = Scope { app: None, window_id: Some("w-none") };
     assert_eq!(refused(id, &apps, &[window("w1", 1)]).code(), Code::AppUnresponsive);
     assert_eq!(refused(id, &apps[..1], &[window("w1", 1)]).code(), Code::WindowNotFound);

@@ -39,6 +39,12 @@ impl Told {
     }
 }
 
+/// The label at capture, and now.
+pub type Renamed = (Option<String>, Option<String>);
+
+/// Evidence that could not be read: of what, and why.
+type Open = (&'static str, Cause);
+
 /// A proven element.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
@@ -47,7 +53,7 @@ pub struct Resolved {
     /// How it was told.
     pub told: Told,
     /// The label at capture and now, where a read met a renamed element.
-    pub renamed: Option<(Option<String>, Option<String>)>,
+    pub renamed: Option<Renamed>,
 }
 
 /// Refuses refs that can't be proven before anything is read (spec 1 §4).
@@ -74,6 +80,8 @@ pub fn admissible(entry: &Entry) -> Result<(), Error> {
 /// Everything one resolution of an entry reads.
 pub struct Question {
     edges: Vec<ChainEdge>,
+    /// Whether each edge is one of the element's own chain; the others lead to witnesses only.
+    own: Vec<bool>,
     witnesses: Vec<WitnessProbe>,
     digests: Vec<u64>,
     /// The element's cell first, where the item is a table row.
@@ -103,8 +111,10 @@ impl Question {
                 column = Some(row.column);
             }
         }
+        let chain_links: Vec<u32> = map.outwards(entry.link).collect();
         links.sort_unstable();
         links.dedup();
+        let own = links.iter().map(|l| chain_links.contains(l)).collect();
         let mut edges = Vec::with_capacity(links.len());
         for l in links {
             let row = map.links.get(l as usize)?;
@@ -116,7 +126,7 @@ impl Question {
         }
         let chain = map.chain(entry.link);
         let window = chain.get(1).or(chain.first()).map(|l| l.handle.clone());
-        Some(Self { edges, witnesses, digests, cells, column, target: handle(entry.link)?, window })
+        Some(Self { edges, own, witnesses, digests, cells, column, target: handle(entry.link)?, window })
     }
 
     /// Asks it.
@@ -149,7 +159,7 @@ impl Question {
             Presence::Unknown(cause) => return Err(unknown("the element did not answer", &cause)),
             Presence::Live(facts) => *facts,
         };
-        let mut open: Vec<(&str, Cause)> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         if let ProcessLife::Unknown(cause) = probe.process {
             open.push(("process", cause));
         }
@@ -166,18 +176,20 @@ impl Question {
         Ok(Resolved { live, told, renamed })
     }
 
-    fn same_kind<'a>(&self, entry: &Entry, facts: &Facts, open: &mut Vec<(&'a str, Cause)>) -> Result<(), Error> {
+    fn same_kind(&self, entry: &Entry, facts: &Facts, open: &mut Vec<Open>) -> Result<(), Error> {
         match &facts.role {
             Evidence::Known(role) if *role == entry.role => {}
             Evidence::Known(_) | Evidence::Absent => {
-                return Err(stale("retained_object_stale", "the element at this address has another role now"));
+                return Err(stale("the element at this address has another role now").kind("retained_object_stale"));
             }
             Evidence::Unknown(cause) => open.push(("role", cause.clone())),
         }
         match (&entry.native_id, &facts.native_id) {
             (Some(was), Evidence::Known(now)) if was == now => {}
             (Some(_), Evidence::Known(_) | Evidence::Absent) => {
-                return Err(stale("retained_object_stale", "the element at this address has another identifier now"));
+                return Err(
+                    stale("the element at this address has another identifier now").kind("retained_object_stale")
+                );
             }
             (Some(_), Evidence::Unknown(cause)) => open.push(("identifier", cause.clone())),
             // An identifier that appeared later contradicts nothing.
@@ -186,21 +198,25 @@ impl Question {
         Ok(())
     }
 
-    fn in_place<'a>(&self, edges: &[Evidence<bool>], open: &mut Vec<(&'a str, Cause)>) -> Result<(), Error> {
+    fn in_place(&self, edges: &[Evidence<bool>], open: &mut Vec<Open>) -> Result<(), Error> {
         if edges.len() != self.edges.len() {
             open.push(("place", Cause::NotRead));
         }
-        for edge in edges {
+        // The element's own place first: a witness that moved says less.
+        let (own, others): (Vec<_>, Vec<_>) = edges.iter().zip(&self.own).partition(|(_, own)| **own);
+        for (edge, own) in own.into_iter().chain(others) {
             match edge {
                 Evidence::Known(true) => {}
+                Evidence::Known(false) | Evidence::Absent | Evidence::Unknown(Cause::Gone) if !own => {
+                    return Err(other_item());
+                }
                 Evidence::Known(false) | Evidence::Absent => {
-                    return Err(stale(
-                        "retained_object_stale",
-                        "the element lives but no longer stands where it was seen",
-                    ));
+                    return Err(
+                        stale("the element lives but no longer stands where it was seen").kind("retained_object_stale")
+                    );
                 }
                 Evidence::Unknown(Cause::Gone) => {
-                    return Err(stale("retained_object_stale", "a container of the element is gone"));
+                    return Err(stale("a container of the element is gone").kind("retained_object_stale"));
                 }
                 Evidence::Unknown(cause) => open.push(("place", cause.clone())),
             }
@@ -208,15 +224,13 @@ impl Question {
         Ok(())
     }
 
-    fn same_item<'a>(
+    fn same_item(
         &self,
         texts: &[Evidence<String>],
         cells: &[Evidence<(i64, i64)>],
-        open: &mut Vec<(&'a str, Cause)>,
+        open: &mut Vec<Open>,
     ) -> Result<(), Error> {
-        let changed = || {
-            stale("context_changed", "the text beside the element has changed: this place may show another item now")
-        };
+        let changed = other_item;
         if texts.len() != self.digests.len() || cells.len() != self.cells.len() {
             open.push(("context", Cause::NotRead));
         }
@@ -239,14 +253,13 @@ impl Question {
         Ok(())
     }
 
-    #[allow(clippy::type_complexity)]
-    fn same_label<'a>(
+    fn same_label(
         &self,
         entry: &Entry,
         facts: &Facts,
         purpose: Purpose,
-        open: &mut Vec<(&'a str, Cause)>,
-    ) -> Result<Option<(Option<String>, Option<String>)>, Error> {
+        open: &mut Vec<Open>,
+    ) -> Result<Option<Renamed>, Error> {
         let now = stable_name(facts);
         if let Evidence::Unknown(cause) = &now {
             open.push(("label", cause.clone()));
@@ -258,19 +271,24 @@ impl Question {
         }
         match purpose {
             Purpose::Read => Ok(Some((was.map(str::to_owned), now.map(str::to_owned)))),
-            Purpose::Write => Err(stale("label_changed", "the element is in its place but has another label now")
+            Purpose::Write => Err(stale("the element is in its place but has another label now")
+                .kind("label_changed")
                 .detail("renamed", json!({"was": was, "now": now}))
                 .suggest("Take a new snapshot and decide whether the new label is still what you want.")),
         }
     }
 }
 
-fn stale(kind: &str, message: &str) -> Error {
-    Error::before(Code::StaleRef, message).kind(kind).suggest("Take a new snapshot and use its ref.")
+fn stale(message: &str) -> Error {
+    Error::before(Code::StaleRef, message).suggest("Take a new snapshot and use its ref.")
+}
+
+fn other_item() -> Error {
+    stale("the text beside the element has changed: this place may show another item now").kind("context_changed")
 }
 
 fn absent(message: &str) -> Error {
-    stale("saved_ref_absent", message)
+    stale(message).kind("saved_ref_absent")
 }
 
 fn unknown(message: &str, cause: &Cause) -> Error {
@@ -388,6 +406,9 @@ mod tests {
         assert_eq!(refusal(|p| p.element = Presence::Dead("x".into())), stale("saved_ref_absent"));
         assert_eq!(refusal(|p| p.edges[2] = Evidence::Known(false)), stale("retained_object_stale"));
         assert_eq!(refusal(|p| p.edges[1] = Evidence::Unknown(Cause::Gone)), stale("retained_object_stale"));
+        // A page that wrote the text beside the element anew made a new text node: that is the other item's text.
+        assert_eq!(refusal(|p| p.edges[3] = Evidence::Known(false)), stale("context_changed"));
+        assert_eq!(refusal(|p| p.edges[3] = Evidence::Unknown(Cause::Gone)), stale("context_changed"));
         assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Known("Bob".into())), stale("context_changed"));
         assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Absent), stale("context_changed"));
         let other = |f: fn(&mut Facts)| {

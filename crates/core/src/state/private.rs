@@ -12,24 +12,19 @@ const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// An error of the state directory with a code and a kind that a caller can act on. Nothing was delivered anywhere.
 pub fn io_error(what: &str, path: &Path, error: &io::Error) -> Error {
-    let (code, kind, suggestion) = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => (
-            Code::Internal,
-            "state_disk_full",
-            "Free space on the disk of the state root, or point AGENT_DESKTOP_HOME elsewhere.",
-        ),
-        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => (
-            Code::PermDenied,
-            "state_not_writable",
-            "Make the state root readable and writable for this user, or point AGENT_DESKTOP_HOME elsewhere.",
-        ),
-        _ => (Code::Internal, "state_io", "Check the disk of the state root, or point AGENT_DESKTOP_HOME elsewhere."),
+    let failed = |code| Error::before(code, format!("could not {what}"));
+    let known = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failed(Code::Internal)
+            .kind("state_disk_full")
+            .suggest("Free space on the disk of the state root, or point AGENT_DESKTOP_HOME elsewhere."),
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => failed(Code::PermDenied)
+            .kind("state_not_writable")
+            .suggest("Make the state root readable and writable for this user, or point AGENT_DESKTOP_HOME elsewhere."),
+        _ => failed(Code::Internal)
+            .kind("state_io")
+            .suggest("Check the disk of the state root, or point AGENT_DESKTOP_HOME elsewhere."),
     };
-    Error::before(code, format!("could not {what}"))
-        .kind(kind)
-        .detail("path", path.display().to_string())
-        .platform(error.to_string())
-        .suggest(suggestion)
+    known.detail("path", path.display().to_string()).platform(error.to_string())
 }
 
 fn unsafe_dir(path: &Path, why: &str) -> Error {

@@ -94,9 +94,7 @@ fn look(
                 Evidence::Known(now) => Some(now),
                 Evidence::Absent => None,
                 Evidence::Unknown(cause) => {
-                    return Err(Error::before(Code::Timeout, "the value could not be read")
-                        .kind("property_unread")
-                        .detail("cause", json!(cause)));
+                    return Err(property::unread("value", &cause));
                 }
             };
             let matched = now.unwrap_or_default() == wanted && !facts.secure;

@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 pub const POLL: Duration = Duration::from_millis(100);
 /// One look at most: a silent application must not eat the whole wait unnoticed.
 const LOOK_MS: u64 = 2_000;
+/// One look at least: one that has begun may finish, so that the last one, or the only one of `--timeout 0`, is not cut
+/// to nothing and then told as silence.
+const LOOK_AT_LEAST_MS: u64 = 500;
 
 /// `wait`.
 pub fn run(context: &Context, args: &Wait) -> Answer {
@@ -68,7 +71,7 @@ pub(crate) fn until_described(
     let begun = Instant::now();
     let deadline = Deadline::after_ms(timeout_ms);
     loop {
-        let last = match look(deadline.within_ms(LOOK_MS).max(Deadline::after_ms(1))) {
+        let last = match look(deadline.within_ms(LOOK_MS).max(Deadline::after_ms(LOOK_AT_LEAST_MS))) {
             Ok(Some(mut answer)) => {
                 if let Some(map) = answer.as_object_mut() {
                     map.insert("elapsed_ms".into(), json!(begun.elapsed().as_millis() as u64));
@@ -96,13 +99,26 @@ fn passes(error: &Error) -> bool {
 }
 
 fn timed_out(timeout_ms: u64, predicate: &str, last: Option<&Error>) -> Error {
-    let error = Error::before(Code::Timeout, format!("not true within {timeout_ms} ms: {predicate}"))
+    let error = Error::before(Code::Timeout, format!("{} within {timeout_ms} ms", unmet(predicate)))
         .kind("wait_timeout")
         .detail("predicate", predicate)
         .detail("timeout_ms", timeout_ms);
     match last {
         Some(last) => error.detail("last_error", last.to_json()),
         None => error,
+    }
+}
+
+/// What did not come true, in words.
+fn unmet(predicate: &str) -> String {
+    match predicate {
+        "window" => "no window had this title".to_owned(),
+        "text" => "the text did not appear (as often as asked)".to_owned(),
+        "menu" => "no menu opened".to_owned(),
+        "menu-closed" => "a menu was still open".to_owned(),
+        "exists" => "the element could not be seen".to_owned(),
+        "value" => "the element's value did not become the one asked for".to_owned(),
+        state => format!("the element did not become {state}"),
     }
 }
 
@@ -143,6 +159,15 @@ mod tests {
         });
         assert_eq!(answer.unwrap()["found"], true);
         assert_eq!(looks, 2);
+    }
+
+    #[test]
+    fn the_only_look_of_a_wait_without_time_may_finish() {
+        let answer = until(0, "menu", &[], |deadline| {
+            assert!(deadline.left() >= Duration::from_millis(LOOK_AT_LEAST_MS / 2));
+            Ok(Some(json!({"found": true})))
+        });
+        assert_eq!(answer.unwrap()["found"], true);
     }
 
     #[test]

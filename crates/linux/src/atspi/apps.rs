@@ -6,7 +6,7 @@ use crate::bus::{Body, Bus, Call, CallError, Object, Reply, Wire};
 use crate::process::Token;
 use crate::x11::X11Window;
 use agent_desktop_core::deadline::Deadline;
-use agent_desktop_core::error::Error;
+use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::platform::{App, Presentation, ProcessKey, Responsive};
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
     let roots = bus
         .call(Call::new(&registry(), i::ACCESSIBLE, "GetChildren"), deadline)
         .and_then(|r| r.objects())
-        .map_err(|e| crate::bus::join::no_desktop("the accessibility registry does not answer", crate::bus::join::describe(&e)))?;
+        .map_err(|e| no_registry(&e))?;
     let roots: Vec<Object> = roots.into_iter().filter(|o| !o.is_null()).collect();
     let mut apps = group(ask(bus, roots, deadline.within_ms(LIVENESS_MS)));
     let with_tree: Vec<u32> = apps.iter().map(|a| a.app.process.pid).collect();
@@ -55,10 +55,24 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
     without.dedup();
     apps.extend(without.into_iter().filter_map(treeless));
     for listed in &mut apps {
-        let class = windows.iter().find(|w| w.pid == i32::try_from(listed.app.process.pid).ok()).and_then(|w| w.class.clone());
+        let class =
+            windows.iter().find(|w| w.pid == i32::try_from(listed.app.process.pid).ok()).and_then(|w| w.class.clone());
         name(&mut listed.app, class.as_deref());
     }
     Ok(apps)
+}
+
+/// Late within the caller's own limit is no proof that there is no desktop.
+fn no_registry(error: &CallError) -> Error {
+    let native = crate::bus::join::describe(error);
+    match error {
+        CallError::Late { .. } => Error::before(Code::Timeout, "the accessibility registry did not answer in time")
+            .kind("registry_late")
+            .retry_after(1_000)
+            .suggest("Retry with a longer time limit.")
+            .platform(native),
+        _ => crate::bus::join::no_desktop("the accessibility registry does not answer", native),
+    }
 }
 
 fn ask(bus: &Bus, roots: Vec<Object>, deadline: Deadline) -> Vec<Answers> {
@@ -183,7 +197,14 @@ mod tests {
 
     fn answers(bus: &str, pid: u32, children: Result<i64, CallError>) -> Answers {
         let name = if children.is_ok() { Ok("x".to_owned()) } else { Err(CallError::Late { sent: true }) };
-        Answers { root: Object::root_of(bus), pid: Some(pid), name, children, toolkit: Some("GTK".into()), version: Some("4.8.3".into()) }
+        Answers {
+            root: Object::root_of(bus),
+            pid: Some(pid),
+            name,
+            children,
+            toolkit: Some("GTK".into()),
+            version: Some("4.8.3".into()),
+        }
     }
 
     /// A process that is certainly there and isn't this one.
@@ -199,6 +220,13 @@ mod tests {
         assert_eq!(got[0].app.presentation, Some(Presentation::Foreground));
         let both = group(vec![answers(":1.1", parent(), Ok(1)), answers(":1.2", parent(), Ok(3))]);
         assert_eq!(both.len(), 2, "two populated ones are ambiguous, and core says so");
+    }
+
+    #[test]
+    fn a_short_time_limit_is_no_missing_desktop() {
+        assert_eq!(no_registry(&CallError::Late { sent: false }).to_json()["code"], "TIMEOUT");
+        let broken = CallError::Broken { sent: true, why: "closed".to_owned() };
+        assert_eq!(no_registry(&broken).kind_name(), Some("no_desktop"));
     }
 
     #[test]

@@ -49,9 +49,10 @@ pub fn verb(action: &str) -> Option<Verb> {
         "select" => Verb::Select,
         "ShowMenu" | "showMenu" | "togglePopup" => Verb::ShowMenu,
         "showContextMenu" => Verb::ContextMenu,
-        "expand" => Verb::Expand,
-        "collapse" => Verb::Collapse,
-        "expand or contract" | "toggleexpand" => Verb::ExpandOrCollapse,
+        // `listitem.…`: GTK 4's tree expanders (docs/linux-actions.md "expand").
+        "expand" | "listitem.expand" => Verb::Expand,
+        "collapse" | "listitem.collapse" => Verb::Collapse,
+        "expand or contract" | "toggleexpand" | "listitem.toggle-expand" => Verb::ExpandOrCollapse,
         "Increase" | "increase" | "increment" => Verb::Increase,
         "Decrease" | "decrease" | "decrement" => Verb::Decrease,
         "SetFocus" | "setFocus" => Verb::Focus,
@@ -79,7 +80,7 @@ pub fn capabilities(
 ) -> CapabilitySet {
     let mut set = CapabilitySet::EMPTY;
     let field = matches!(role, Role::TextField | Role::Incrementor);
-    let opens = matches!(role, Role::ComboBox | Role::MenuButton);
+    let opens = matches!(role, Role::ComboBox | Role::MenuButton | Role::MenuItem);
     let item = role::is_item(native);
     let operated = role.interactive() || states.has(States::FOCUSABLE);
     let (mut main, mut context) = (false, false);
@@ -133,6 +134,16 @@ pub fn capabilities(
         set.insert(C::Expand);
         set.insert(C::Collapse);
     }
+    // Without EXPANDABLE the state is never reported (combo boxes of GTK 3 and Qt 5, Qt's menus): expanding could not be
+    // read back, and would be called a failure. A click opens them.
+    if opens && !states.has(States::EXPANDABLE) {
+        set.remove(C::Expand);
+        set.remove(C::Collapse);
+    }
+    // A drop-down is chosen from by opening it (docs/linux-actions.md "select").
+    if native == n::COMBO_BOX && crate::operate::ladder::drops_down(toolkit) {
+        set.insert(C::Select);
+    }
     let editable = states.has(States::EDITABLE);
     // Qt reports no EDITABLE on spin boxes, whose interface works (FINDINGS §5).
     let has_editor = interfaces.has(Interfaces::EDITABLE_TEXT) && (editable || role == Role::Incrementor);
@@ -184,7 +195,14 @@ mod tests {
     use super::*;
     use Toolkit::*;
 
-    fn caps(role: Role, native: u32, states: u64, interfaces: Interfaces, actions: &[&str], t: Toolkit) -> Vec<&'static str> {
+    fn caps(
+        role: Role,
+        native: u32,
+        states: u64,
+        interfaces: Interfaces,
+        actions: &[&str],
+        t: Toolkit,
+    ) -> Vec<&'static str> {
         let actions: Vec<String> = actions.iter().map(|a| (*a).to_owned()).collect();
         capabilities(role, native, States(states), interfaces, &actions, t).iter().map(C::token).collect()
     }
@@ -196,7 +214,10 @@ mod tests {
         let f = States::FOCUSABLE;
         assert_eq!(caps(Role::Button, n::PUSH_BUTTON, f, COMPONENT, &["click"], Gtk3), ["Click", "SetFocus"]);
         assert_eq!(caps(Role::Button, n::PUSH_BUTTON, f, COMPONENT, &["click"], Gtk4), ["Click"]);
-        assert_eq!(caps(Role::Button, n::PUSH_BUTTON, 0, COMPONENT, &["Press", "SetFocus"], Qt6), ["Click", "SetFocus"]);
+        assert_eq!(
+            caps(Role::Button, n::PUSH_BUTTON, 0, COMPONENT, &["Press", "SetFocus"], Qt6),
+            ["Click", "SetFocus"]
+        );
         assert_eq!(caps(Role::CheckBox, n::CHECK_BOX, 0, COMPONENT, &[], Gtk4), Vec::<&str>::new());
     }
 
@@ -208,7 +229,9 @@ mod tests {
         }
         let page = &["doDefault", "showContextMenu"];
         assert!(caps(Role::Heading, n::HEADING, 0, COMPONENT, page, Chromium).is_empty());
-        assert!(caps(Role::StaticText, n::STATIC, 0, COMPONENT, &["clickAncestor", "showContextMenu"], Chromium).is_empty());
+        assert!(
+            caps(Role::StaticText, n::STATIC, 0, COMPONENT, &["clickAncestor", "showContextMenu"], Chromium).is_empty()
+        );
         let clickable = caps(Role::Group, n::SECTION, 0, COMPONENT, &["click", "showContextMenu"], Chromium);
         assert_eq!(clickable, ["Click", "ScrollTo"]);
     }
@@ -223,15 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_no_editor() {
-        let s = States::EDITABLE | States::FOCUSABLE;
-        assert_eq!(caps(Role::Slider, n::SLIDER, s & 0, COMPONENT | Interfaces::VALUE, &[], Gtk3), ["SetValue"]);
+    fn a_slider_takes_values() {
+        assert_eq!(caps(Role::Slider, n::SLIDER, 0, COMPONENT | Interfaces::VALUE, &[], Gtk3), ["SetValue"]);
+        assert!(caps(Role::ProgressBar, n::PROGRESS_BAR, 0, COMPONENT | Interfaces::VALUE, &[], Gtk3).is_empty());
     }
 
     #[test]
     fn combo_boxes_open() {
         let got = caps(Role::ComboBox, n::COMBO_BOX, States::EXPANDABLE, COMPONENT, &["ShowMenu", "Press"], Qt5);
         assert_eq!(got, ["Click", "Expand", "Collapse"]);
+        // The toolkit never says whether it is open: a click opens it, expanding could not be read back.
+        assert_eq!(caps(Role::ComboBox, n::COMBO_BOX, 0, COMPONENT, &["press"], Gtk3), ["Click"]);
+        assert_eq!(caps(Role::MenuItem, n::MENU_ITEM, 0, COMPONENT, &["ShowMenu"], Qt6), ["Click"]);
+        assert_eq!(caps(Role::ComboBox, n::COMBO_BOX, 0, COMPONENT, &[], Gtk4), ["Select"]);
         let got = caps(Role::Option, n::LIST_ITEM, States::SELECTABLE, COMPONENT, &["Toggle"], Qt5);
         assert_eq!(got, ["Click", "Select"]);
     }

@@ -33,6 +33,7 @@ pub fn read_tree(
     }
     if !root_answered(first) {
         return Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+            .kind("application_silent")
             .retry_after(1_000)
             .suggest("Wait until the application responds again, or raise --timeout-ms."));
     }
@@ -58,7 +59,7 @@ fn raw(walk: &Walk<'_>, toolkit: Toolkit, above: &[Link], plan: &ReadPlan, origi
         let top = node.parent.is_none() && above.len() == 1;
         let place = Place { toolkit, above: node.above, top, origin: origin.clone(), bounds: plan.bounds };
         RawNode {
-            handle: subject.object.handle(),
+            handle: node.place.as_ref().unwrap_or(&subject.object).handle(),
             parent: node.parent.map(|p| place_of[p]),
             index: node.index,
             children: node.children.iter().map(|c| place_of[*c]).collect(),
@@ -86,3 +87,6 @@ fn without_web_content(walk: &Walk<'_>, toolkit: Toolkit) -> bool {
         && walk.nodes.len() < CHROME_NODES
         && !(0..walk.nodes.len()).any(document)
 }
+
+#[cfg(test)]
+mod tests;

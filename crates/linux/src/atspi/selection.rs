@@ -1,4 +1,4 @@
-//! What is chosen in a container, as it is displayed: for verification and for the value of combo boxes.
+//! What is chosen in a container, as it is displayed: for the value of combo boxes. What verifies an action stands in [`crate::operate::selection`].
 
 use super::compose::label_text;
 use super::flight::{self, Subject};
@@ -7,28 +7,15 @@ use super::native::{Field, Native};
 use super::role::native as n;
 use super::state::Native as States;
 use super::toolkit::Toolkit;
-use crate::LinuxPlatform;
 use crate::bus::{Call, Object, Wire};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::{Cause, Evidence};
-use agent_desktop_core::tree::raw::Handle;
 
 /// Children looked at on each level, and levels: items lie in the container or in a list or menu inside it.
 const MAX_ITEMS: usize = 512;
 const LEVELS: usize = 3;
 
 /// The display texts of what is selected in the container.
-pub fn selected(platform: &LinuxPlatform, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
-    let Some(object) = Object::from_handle(target) else {
-        return Evidence::Unknown(Cause::Fault("this is no address of the Linux adapter".to_owned()));
-    };
-    match platform.toolkit(&object.bus, deadline) {
-        Ok(toolkit) => of(&platform.bus, toolkit, &object, deadline),
-        Err(_) => Evidence::Unknown(Cause::Late),
-    }
-}
-
-/// The same, where the toolkit is known.
 pub fn of(wire: &dyn Wire, toolkit: Toolkit, container: &Object, deadline: Deadline) -> Evidence<Vec<String>> {
     const FIELDS: [Field; 4] = [Field::Role, Field::States, Field::Name, Field::ChildCount];
     let mut subjects = vec![Subject { object: container.clone(), native: Native::default() }];

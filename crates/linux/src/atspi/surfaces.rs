@@ -1,5 +1,6 @@
 //! Layers of an application that are open beside its windows' content (spec 1 §9, spec 5 "Surfaces").
 
+use super::compose::label_text;
 use super::frames::{self, Screen, Top};
 use super::native::Field;
 use super::role::native as n;
@@ -36,7 +37,12 @@ pub fn open(platform: &LinuxPlatform, app: &App, deadline: Deadline) -> Result<V
     };
     let toolkit = platform.toolkit(&root.bus, deadline)?;
     let x = platform.x_windows(deadline);
-    let tops = frames::tops(&platform.bus, &[(app, Some(toolkit))], deadline).pop().flatten().unwrap_or_default();
+    // Silence proves no absence: a list of nothing would be one.
+    let Some(tops) = frames::tops(&platform.bus, &[(app, Some(toolkit))], deadline).pop().flatten() else {
+        return Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+            .retry_after(1_000)
+            .suggest("Wait until the application responds again, or raise --timeout-ms."));
+    };
     let screen = x.as_deref().map_or(Screen::None, Screen::X11);
     let listed = frames::of_app(app, Some(toolkit), Some(tops.clone()), screen);
     let mut out = Vec::new();
@@ -56,6 +62,7 @@ pub fn open(platform: &LinuxPlatform, app: &App, deadline: Deadline) -> Result<V
         out.extend(kinds_of_top(top, window, x.as_deref().unwrap_or_default()).into_iter().map(info));
         let plan = ReadPlan::contract(deadline);
         let mut walk = Walk::new(&platform.bus, toolkit, &plan, top.object.clone());
+        walk.leave_grids();
         walk.structure();
         if !toolkit.showing_is_reported() {
             item_extents(platform, toolkit, &mut walk, deadline);
@@ -65,7 +72,7 @@ pub fn open(platform: &LinuxPlatform, app: &App, deadline: Deadline) -> Result<V
         if popup && !inside.iter().any(|(kind, _)| *kind == Surface::Menu) {
             out.push(info(Surface::Popover));
         }
-        out.extend(inside.into_iter().map(|(kind, at)| nested(&walk, &above, top, kind, at, window)));
+        out.extend(inside.into_iter().map(|(kind, at)| nested(&walk, toolkit, &above, top, kind, at, window)));
     }
     Ok(out)
 }
@@ -162,6 +169,7 @@ fn in_closed_combo(walk: &Walk<'_>, at: usize) -> bool {
 
 fn nested(
     walk: &Walk<'_>,
+    toolkit: Toolkit,
     above: &[Link],
     top: &Top,
     kind: Surface,
@@ -180,7 +188,7 @@ fn nested(
     SurfaceInfo {
         id: surface_id(&subject.object),
         kind,
-        title: subject.native.name.known().filter(|t| !t.trim().is_empty()).cloned(),
+        title: label_text(&subject.native, toolkit).into_known().filter(|t| !t.trim().is_empty()),
         item_count: subject.native.child_count.known().copied(),
         root: subject.object.handle(),
         above: above.iter().cloned().chain(chain).collect(),

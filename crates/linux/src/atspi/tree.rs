@@ -34,6 +34,8 @@ pub struct Node {
     pub depth: usize,
     /// What its ancestors say.
     pub above: Above,
+    /// Its address, where that isn't the object that was read: a place.
+    pub place: Option<Object>,
 }
 
 /// A tree under construction: parents stand before their children.
@@ -49,6 +51,7 @@ pub struct Walk<'a> {
     seen: HashSet<Object>,
     edges: usize,
     text: usize,
+    grids: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -67,9 +70,15 @@ impl<'a> Walk<'a> {
             seen: HashSet::new(),
             edges: 0,
             text: 0,
+            grids: true,
         };
         walk.add(root, None, 0, 0);
         walk
+    }
+
+    /// Leaves the cells of virtual containers unread: who looks for surfaces needs none.
+    pub fn leave_grids(&mut self) {
+        self.grids = false;
     }
 
     /// Figures for diagnostics.
@@ -82,7 +91,15 @@ impl<'a> Walk<'a> {
         let at = self.nodes.len();
         let native = self.cache.as_ref().and_then(|c| c.facts(&object)).cloned().unwrap_or_default();
         self.seen.insert(object.clone());
-        self.nodes.push(Node { parent, index, children: Vec::new(), cut: None, depth, above: Above::default() });
+        self.nodes.push(Node {
+            parent,
+            index,
+            children: Vec::new(),
+            cut: None,
+            depth,
+            above: Above::default(),
+            place: None,
+        });
         self.subjects.push(Subject { object, native });
         at
     }
@@ -155,14 +172,16 @@ impl<'a> Walk<'a> {
                 asked.push(at);
             } else if count > HUGE || subject.native.states_or_none().has(States::MANAGES_DESCENDANTS) {
                 // GetChildren here freezes the application for good (FINDINGS §2 "LibreOffice Calc").
-                let cells = grid::visible(self.wire, &subject.object, self.toolkit, self.plan.deadline);
+                if self.grids {
+                    lists.push((at, grid::visible(self.wire, &subject.object, self.toolkit, self.plan.deadline)));
+                }
                 self.nodes[at].cut = Some(Cut::Virtual);
-                lists.push((at, cells));
             } else {
                 indexed.push(at);
             }
         }
-        let calls = asked.iter().map(|at| Call::new(&self.subjects[*at].object, i::ACCESSIBLE, "GetChildren")).collect();
+        let calls =
+            asked.iter().map(|at| Call::new(&self.subjects[*at].object, i::ACCESSIBLE, "GetChildren")).collect();
         for (&at, answer) in asked.iter().zip(self.wire.flight(calls, self.plan.deadline)) {
             match answer.and_then(|r| r.objects()) {
                 Ok(children) => {
@@ -204,7 +223,10 @@ impl<'a> Walk<'a> {
             if object.is_null() {
                 continue;
             }
-            if listed >= self.plan.max_children || self.nodes.len() >= self.plan.max_nodes || self.edges >= self.plan.max_edges {
+            if listed >= self.plan.max_children
+                || self.nodes.len() >= self.plan.max_nodes
+                || self.edges >= self.plan.max_edges
+            {
                 self.nodes[parent].cut = Some(Cut::Limit);
                 return;
             }
@@ -214,6 +236,9 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let at = self.add(object, Some(parent), index, depth);
+            if self.toolkit.cells_are_places() && self.nodes[parent].cut == Some(Cut::Virtual) {
+                self.nodes[at].place = Some(Object::placed(&self.subjects[parent].object, index));
+            }
             self.nodes[parent].children.push(at);
             next.push(at);
         }
@@ -226,7 +251,7 @@ impl<'a> Walk<'a> {
         for at in 0..self.nodes.len() {
             let native = &self.subjects[at].native;
             for field in wants::wanted(native, self.toolkit, self.nodes[at].above, self.plan.bounds) {
-                self.subjects[at].native.expect(field);
+                self.subjects[at].native.await_field(field);
                 jobs.push((at, field));
             }
         }

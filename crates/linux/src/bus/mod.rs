@@ -5,10 +5,13 @@
 
 pub mod call;
 pub mod join;
+pub mod peer;
+pub mod place;
 pub mod reply;
 pub mod sender;
 
 pub use call::{Body, Call, Object};
 pub use join::Bus;
+pub use peer::{Line, Peers};
 pub use reply::{CallError, Reply};
 pub use sender::{Incoming, Sender, Signal, Ticket, Wire};

@@ -75,16 +75,16 @@ impl<'a> Look<'a> {
     /// The reads.
     pub fn calls(&self) -> Vec<Call> {
         let subject = self.subject();
-        let mut calls = vec![
-            Call::new(self.target, ACCESSIBLE, "GetState"),
-            Call::new(&subject, ACCESSIBLE, "GetState"),
-        ];
+        let mut calls =
+            vec![Call::new(self.target, ACCESSIBLE, "GetState"), Call::new(&subject, ACCESSIBLE, "GetState")];
         if let Plan::Do { index, .. } | Plan::DoOnChoice { index, .. } | Plan::Page { index, .. } = self.plan {
             calls.push(Call::get(&subject, ACTION, "NActions"));
             calls.push(Call::with(&subject, ACTION, "GetName", Body::Int(*index)));
         }
         if let Some(choice) = self.choice() {
-            if let Some(parent) = object(&choice.parent) {
+            if ladder::mints_addresses(self.toolkit) {
+                calls.push(Call::new(&subject, ACCESSIBLE, "GetIndexInParent"));
+            } else if let Some(parent) = object(&choice.parent) {
                 calls.push(Call::with(&parent, ACCESSIBLE, "GetChildAtIndex", Body::Int(choice.index)));
             }
             if let Some(place) = object(&choice.text_at) {
@@ -94,7 +94,8 @@ impl<'a> Look<'a> {
         match self.plan {
             Plan::SetNumber(_) | Plan::Bar { .. } | Plan::BarTo { .. } => {
                 calls.extend(
-                    ["CurrentValue", "MinimumValue", "MaximumValue", "MinimumIncrement"].map(|p| Call::get(&subject, VALUE, p)),
+                    ["CurrentValue", "MinimumValue", "MaximumValue", "MinimumIncrement"]
+                        .map(|p| Call::get(&subject, VALUE, p)),
                 );
             }
             Plan::Insert => {
@@ -121,7 +122,9 @@ impl<'a> Look<'a> {
 
     fn choice(&self) -> Option<&Choice> {
         match self.plan {
-            Plan::DoOnChoice { choice, .. } | Plan::SelectChild { choice, .. } | Plan::SelectRow { choice, .. } => Some(choice),
+            Plan::DoOnChoice { choice, .. } | Plan::SelectChild { choice, .. } | Plan::SelectRow { choice, .. } => {
+                Some(choice)
+            }
             _ => None,
         }
     }
@@ -131,7 +134,13 @@ impl<'a> Look<'a> {
     fn must_be_enabled(&self) -> bool {
         !matches!(
             self.plan,
-            Plan::GrabFocus | Plan::FocusIntoView | Plan::ScrollTo | Plan::Bar { .. } | Plan::BarTo { .. } | Plan::Page { .. } | Plan::Already
+            Plan::GrabFocus
+                | Plan::FocusIntoView
+                | Plan::ScrollTo
+                | Plan::Bar { .. }
+                | Plan::BarTo { .. }
+                | Plan::Page { .. }
+                | Plan::Already
         )
     }
 
@@ -140,7 +149,8 @@ impl<'a> Look<'a> {
         let mut next = (0..).map(|i| at(answers, i));
         let mut take = || next.next().unwrap_or(Err(CallError::Late { sent: false }));
         for subject in [false, true] {
-            let states = take().and_then(|r| r.states()).map(States).map_err(|e| WriteOutcome::Refused(unanswered(&e)))?;
+            let states =
+                take().and_then(|r| r.states()).map(States).map_err(|e| WriteOutcome::Refused(unanswered(&e)))?;
             if states.defunct() {
                 return Err(WriteOutcome::Refused(stale("the element says that it is dead")));
             }
@@ -152,7 +162,9 @@ impl<'a> Look<'a> {
             }
         }
         let mut found = Found::default();
-        if let Plan::Do { name, index, .. } | Plan::DoOnChoice { name, index, .. } | Plan::Page { name, index, .. } = self.plan {
+        if let Plan::Do { name, index, .. } | Plan::DoOnChoice { name, index, .. } | Plan::Page { name, index, .. } =
+            self.plan
+        {
             let count = take().and_then(|r| r.int_property());
             let named = take().and_then(|r| r.text());
             found.moved = match (count, named) {
@@ -162,9 +174,13 @@ impl<'a> Look<'a> {
             };
         }
         if let Some(choice) = self.choice() {
-            let there = object(&choice.parent).map(|_| take().and_then(|r| r.object()));
+            let same_place = if ladder::mints_addresses(self.toolkit) {
+                take().and_then(|r| r.int()).is_ok_and(|at| at == choice.index)
+            } else {
+                object(&choice.parent)
+                    .is_some_and(|_| take().and_then(|r| r.object()).is_ok_and(|o| o.handle() == choice.item))
+            };
             let text = object(&choice.text_at).map(|_| take().and_then(|r| r.text_property()));
-            let same_place = matches!(&there, Some(Ok(o)) if o.handle() == choice.item);
             let same_label = matches!(&text, Some(Ok(t)) if same_text(t, &choice.text));
             if !same_place || !same_label {
                 return Err(WriteOutcome::Refused(moved_option()));
@@ -221,7 +237,11 @@ impl<'a> Look<'a> {
             Guard::Unfolded => states.has(States::EXPANDABLE) && !states.has(States::EXPANDED),
             Guard::Unselected => states.has(States::SELECTED),
         };
-        if wrong { Err(WriteOutcome::Refused(changed_meanwhile())) } else { Ok(()) }
+        match (wrong, guard) {
+            (false, _) => Ok(()),
+            (true, Guard::Unselected) => Err(WriteOutcome::Refused(selected_already())),
+            (true, _) => Err(WriteOutcome::Refused(changed_meanwhile())),
+        }
     }
 
     /// Where the number may go.
@@ -257,7 +277,9 @@ fn disabled(states: States) -> bool {
 fn insensitive() -> Error {
     Error::before(Code::ActionFailed, "the element was disabled right before the action: nothing was sent")
         .kind("insensitive")
-        .suggest("Wait until it is enabled: 'agent-desktop is --property enabled', or repeat with a longer --timeout-ms.")
+        .suggest(
+            "Wait until it is enabled: 'agent-desktop is --property enabled', or repeat with a longer --timeout-ms.",
+        )
 }
 
 fn stale(why: &str) -> Error {
@@ -270,6 +292,15 @@ fn changed_meanwhile() -> Error {
     Error::before(Code::ActionFailed, "the element changed its state right before the action: nothing was sent")
         .kind("changed_meanwhile")
         .suggest("Read the state; if it is not what you want, repeat the action.")
+}
+
+fn selected_already() -> Error {
+    Error::before(
+        Code::ActionFailed,
+        "the item is selected already, and its only action would take that back: nothing was sent",
+    )
+    .kind("already_selected")
+    .suggest("Go on: it is selected. Opening or editing it takes physical input where that is available (--headed).")
 }
 
 fn moved_option() -> Error {
@@ -288,12 +319,13 @@ fn unread_caret() -> Error {
 fn unanswered(error: &CallError) -> Error {
     let native = crate::bus::join::describe(error);
     match error {
-        CallError::Late { .. } => {
-            Error::before(Code::AppUnresponsive, "the application did not answer right before the action: nothing was sent")
-                .kind("app_unresponsive")
-                .platform(native)
-                .suggest("Wait until the application answers again.")
-        }
+        CallError::Late { .. } => Error::before(
+            Code::AppUnresponsive,
+            "the application did not answer right before the action: nothing was sent",
+        )
+        .kind("application_silent")
+        .platform(native)
+        .suggest("Wait until the application answers again."),
         // GetState is a method that every live object has, whatever the toolkit (FINDINGS §4 "NB").
         CallError::Remote { .. } => stale("the element is gone").platform(native),
         _ => Error::before(Code::ActionFailed, "the element's state could not be read: nothing was sent")
@@ -326,7 +358,9 @@ mod tests {
 
     fn kind(outcome: Result<Found, WriteOutcome>) -> String {
         match outcome {
-            Err(WriteOutcome::Refused(e)) if e.delivery() == Delivery::NotDelivered => e.kind_name().unwrap().to_owned(),
+            Err(WriteOutcome::Refused(e)) if e.delivery() == Delivery::NotDelivered => {
+                e.kind_name().unwrap().to_owned()
+            }
             other => format!("{other:?}"),
         }
     }
@@ -350,7 +384,9 @@ mod tests {
     fn an_action_that_moved_is_looked_for_again() {
         let on = || states(ON);
         let moved = |n: i32, name: &str| {
-            judge(&click(Guard::None), Toolkit::Gtk3, &[on(), on(), reply(&Value::from(n)), reply(&name)]).unwrap().moved
+            judge(&click(Guard::None), Toolkit::Gtk3, &[on(), on(), reply(&Value::from(n)), reply(&name)])
+                .unwrap()
+                .moved
         };
         assert!(!moved(1, "click"));
         // GTK 3 answers True to an index out of range: never sent.
@@ -363,18 +399,22 @@ mod tests {
         assert_eq!(at(Guard::Unchecked, ON | States::CHECKED), "changed_meanwhile");
         assert_eq!(at(Guard::Checked, ON), "changed_meanwhile");
         assert_eq!(at(Guard::Folded, ON | States::EXPANDED), "changed_meanwhile");
-        assert_eq!(at(Guard::Unselected, ON | States::SELECTED), "changed_meanwhile");
+        assert_eq!(at(Guard::Unselected, ON | States::SELECTED), "already_selected");
         // A combo box that never reports it.
         assert!(judge(&click(Guard::Unfolded), Toolkit::Qt5, &[states(ON), states(ON)]).is_ok());
     }
 
     #[test]
     fn the_dead_and_the_silent_are_told_apart() {
-        let gone = CallError::Remote { name: "org.freedesktop.DBus.Error.UnknownObject".into(), message: String::new() };
+        let gone =
+            CallError::Remote { name: "org.freedesktop.DBus.Error.UnknownObject".into(), message: String::new() };
         assert_eq!(kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(gone)])), "saved_ref_absent");
-        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(CallError::Late { sent: true })])), "app_unresponsive");
+        assert_eq!(
+            kind(judge(&Plan::SetText, Toolkit::Qt6, &[Err(CallError::Late { sent: true })])),
+            "application_silent"
+        );
         assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[states(ON | States::DEFUNCT)])), "saved_ref_absent");
-        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[])), "app_unresponsive");
+        assert_eq!(kind(judge(&Plan::SetText, Toolkit::Gtk3, &[])), "application_silent");
     }
 
     #[test]
@@ -430,5 +470,11 @@ mod tests {
         assert!(look("/item", " Two").is_ok());
         assert_eq!(kind(look("/other", "Two")), "changed_meanwhile");
         assert_eq!(kind(look("/item", "Three")), "changed_meanwhile");
+        // Qt's trees answer with another address each time.
+        let own = |index: i32| {
+            judge(&plan, Toolkit::Qt6, &[states(ON), states(ON), reply(&index), reply(&Value::from("Two"))])
+        };
+        assert!(own(1).is_ok());
+        assert_eq!(kind(own(2)), "changed_meanwhile");
     }
 }

@@ -165,12 +165,8 @@ impl Writer<'_> {
 
     /// Sets a value; its reply carries nothing.
     pub(super) fn set_number(&mut self, on: &Object, number: f64) -> WriteOutcome {
-        let call = Call::with(
-            on,
-            "org.freedesktop.DBus.Properties",
-            "Set",
-            Body::SetNumber(VALUE, "CurrentValue", number),
-        );
+        let call =
+            Call::with(on, "org.freedesktop.DBus.Properties", "Set", Body::SetNumber(VALUE, "CurrentValue", number));
         self.send(&call, Write::Value, |_| Ok(true))
     }
 
@@ -224,7 +220,9 @@ impl Writer<'_> {
     /// Puts the caret behind the new text, as typing does: GTK leaves it before, so that a second text would come out
     /// in front of the first (docs/linux-actions.md "type"). Nobody waits for the answer.
     fn put_caret(&mut self, at: i32, text: &str) {
-        let Some(end) = i32::try_from(caret_width(self.toolkit, text)).ok().and_then(|w| at.checked_add(w)) else { return };
+        let Some(end) = i32::try_from(caret_width(self.toolkit, text)).ok().and_then(|w| at.checked_add(w)) else {
+            return;
+        };
         let call = Call::with(&self.target, TEXT, "SetCaretOffset", Body::Int(end));
         if ladder::caret_stays_behind(self.toolkit)
             && let Ok(ticket) = self.bus.a11y().post(&call, self.deadline)

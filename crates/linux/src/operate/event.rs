@@ -138,7 +138,9 @@ pub fn classify(event: &Event, scene: &Scene) -> Says {
         return match event.member.as_str() {
             "Create" => effect(SurfaceAppeared, what),
             // The window that was there comes to the front by itself; another one was opened.
-            "Activate" if !scene.windows.is_empty() && !scene.windows.contains(&event.path) => effect(SurfaceAppeared, what),
+            "Activate" if !scene.windows.is_empty() && !scene.windows.contains(&event.path) => {
+                effect(SurfaceAppeared, what)
+            }
             "Destroy" => effect(ChangedElsewhere, what),
             _ => Says::Nothing,
         };
@@ -152,7 +154,9 @@ pub fn classify(event: &Event, scene: &Scene) -> Says {
             Says::Effect(Effect { kind: SurfaceAppeared, what, of_target: true })
         }
         ("StateChanged", "showing" | "visible") if event.on && !ours => Says::Shown(event.path.clone()),
-        ("ChildrenChanged", detail) if detail.starts_with("add") && event.path == scene.root => effect(SurfaceAppeared, what),
+        ("ChildrenChanged", detail) if detail.starts_with("add") && event.path == scene.root => {
+            effect(SurfaceAppeared, what)
+        }
         ("StateChanged" | "ChildrenChanged" | "TextChanged" | "SelectionChanged", _) => change(),
         // Where an element stands and to whom it belongs says nothing about what it did.
         ("PropertyChange", "accessible-parent") => Says::Nothing,
@@ -258,7 +262,9 @@ mod tests {
     #[test]
     fn what_shows_is_judged_by_role_and_parents() {
         let scene = scene();
-        let Says::Shown(path) = classify(&event(false, "StateChanged", "showing", true, "/m"), &scene) else { panic!() };
+        let Says::Shown(path) = classify(&event(false, "StateChanged", "showing", true, "/m"), &scene) else {
+            panic!()
+        };
         assert_eq!(path, "/m");
         let below = ["/x".to_owned(), "/t".to_owned()];
         assert!(surface(Some(n::MENU), &below, &scene).of_target);

@@ -52,6 +52,21 @@ pub fn caret_stays_behind(toolkit: Toolkit) -> bool {
     matches!(toolkit, Gtk3 | Gtk4 | LibreOffice)
 }
 
+/// Actions of a scroll bar, back and forth, where its value can't be set: LibreOffice takes the value and stays
+/// (docs/linux-actions.md "Lies").
+pub fn bar_actions(toolkit: Toolkit) -> Option<[&'static str; 2]> {
+    match toolkit {
+        LibreOffice => Some(["decrementLine", "incrementLine"]),
+        _ => None,
+    }
+}
+
+/// Whether a view gives its items a new address at each call: then the parent's word can't be compared, and the item's
+/// own index with its text stands for it (docs/linux-actions.md "Lies": Qt trees).
+pub fn mints_addresses(toolkit: Toolkit) -> bool {
+    matches!(toolkit, Qt5 | Qt6)
+}
+
 /// Whether a combo box without a Selection of its own is a drop-down whose list exists only while it is open.
 pub fn drops_down(toolkit: Toolkit) -> bool {
     toolkit == Gtk4
@@ -87,16 +102,25 @@ pub fn ways(offer: &Offer, action: &Action) -> Result<Vec<Plan>, Error> {
             let own = opens(offer);
             by_verbs(offer, if own { &[Verb::ContextMenu] } else { &[Verb::ContextMenu, Verb::ShowMenu] }, Guard::None)
         }
+        Action::Toggle | Action::Check | Action::Uncheck if toggle_lies(offer) => {
+            return Err(refused(
+                "this cell's toggle answers yes and changes nothing",
+                "click the cell with --headed where it is available.",
+            ));
+        }
         Action::Toggle => by_verbs(offer, TOGGLE, Guard::None),
         Action::Check => by_verbs(offer, TOGGLE, Guard::Unchecked),
         Action::Uncheck if offer.role == n::RADIO_BUTTON || offer.role == n::RADIO_MENU_ITEM => {
-            return Err(Error::before(Code::ActionNotSupported, "a radio button is unchecked only by choosing another one")
-                .kind("no_semantic_way")
-                .suggest("Check another radio button of the group."));
+            return Err(Error::before(
+                Code::ActionNotSupported,
+                "a radio button is unchecked only by choosing another one",
+            )
+            .kind("no_semantic_way")
+            .suggest("Check another radio button of the group."));
         }
         Action::Uncheck => by_verbs(offer, TOGGLE, Guard::Checked),
-        Action::Expand => fold(offer, Verb::Expand, Guard::Folded),
-        Action::Collapse => fold(offer, Verb::Collapse, Guard::Unfolded),
+        Action::Expand => fold(offer, Verb::Expand, Guard::Folded)?,
+        Action::Collapse => fold(offer, Verb::Collapse, Guard::Unfolded)?,
         Action::SetValue(text) if numeric(offer) => vec![Plan::SetNumber(number(text)?)],
         Action::Clear if numeric(offer) => {
             return Err(Error::before(Code::ActionNotSupported, "a number control always has a value")
@@ -105,9 +129,12 @@ pub fn ways(offer: &Offer, action: &Action) -> Result<Vec<Plan>, Error> {
         }
         Action::SetValue(_) | Action::Clear => text_way(offer, Plan::SetText)?,
         Action::Type(_) if offer.role == n::SPIN_BUTTON && !number_field_takes_text(offer.toolkit) => {
-            return Err(Error::before(Code::ActionNotSupported, "text typed into this number field counts only after Enter")
-                .kind("no_semantic_way")
-                .suggest("Use set-value with the number."));
+            return Err(Error::before(
+                Code::ActionNotSupported,
+                "text typed into this number field counts only after Enter",
+            )
+            .kind("no_semantic_way")
+            .suggest("Use set-value with the number."));
         }
         Action::Type(_) => text_way(offer, Plan::Insert)?,
         Action::Focus => focus(offer),
@@ -150,12 +177,36 @@ fn click(offer: &Offer) -> Vec<Plan> {
 
 /// FINDINGS §5 "Action names": `expand or contract` in GTK 3 trees, `toggleexpand`; combo boxes and expanders by their
 /// main action, which folds both ways.
-fn fold(offer: &Offer, own: Verb, guard: Guard) -> Vec<Plan> {
+fn fold(offer: &Offer, own: Verb, guard: Guard) -> Result<Vec<Plan>, Error> {
     let mut ways = by_verbs(offer, &[own, Verb::ExpandOrCollapse], guard);
-    if opens(offer) {
-        ways.extend(by_verbs(offer, &[Verb::ShowMenu, Verb::Press, Verb::Activate, Verb::Toggle, Verb::Default], guard));
+    let item = crate::atspi::role::is_item(offer.role);
+    if opens(offer) && !(item && matches!(offer.toolkit, Qt5 | Qt6)) {
+        ways.extend(by_verbs(
+            offer,
+            &[Verb::ShowMenu, Verb::Press, Verb::Activate, Verb::Toggle, Verb::Default],
+            guard,
+        ));
     }
-    ways
+    if ways.is_empty() && item {
+        // Qt's only action on a tree item selects it (docs/linux-actions.md "expand").
+        return Err(refused(
+            "this item lists no action that expands or collapses it",
+            "focus it and press the arrow keys with --headed.",
+        ));
+    }
+    Ok(ways)
+}
+
+/// A cell whose toggle was seen to lie: GTK 3's answers yes and toggles nothing (FINDINGS §4b), Qt's selects the cell
+/// (docs/linux-actions.md "toggle").
+fn toggle_lies(offer: &Offer) -> bool {
+    offer.role == n::TABLE_CELL && matches!(offer.toolkit, Gtk3 | Qt5 | Qt6)
+}
+
+fn refused(what: &str, instead: &str) -> Error {
+    Error::before(Code::ActionNotSupported, what)
+        .kind("no_semantic_way")
+        .suggest(format!("Use another control of the application, or {instead}"))
 }
 
 /// FINDINGS §5 "set text", with what to do where no semantic way exists.
@@ -233,7 +284,10 @@ mod tests {
     #[test]
     fn the_index_is_that_of_the_name() {
         let o = offer(Qt6, n::SLIDER, 0, C, &["SetFocus", "Increase"]);
-        assert_eq!(ways(&o, &Action::Focus).unwrap()[1], Plan::Do { name: "SetFocus".into(), index: 0, guard: Guard::None });
+        assert_eq!(
+            ways(&o, &Action::Focus).unwrap()[1],
+            Plan::Do { name: "SetFocus".into(), index: 0, guard: Guard::None }
+        );
     }
 
     #[test]
@@ -248,6 +302,16 @@ mod tests {
         assert_eq!(guard(Action::Toggle), Guard::None);
         let radio = offer(Gtk3, n::RADIO_BUTTON, States::CHECKED, C, &["click"]);
         assert_eq!(ways(&radio, &Action::Uncheck).unwrap_err().code(), Code::ActionNotSupported);
+    }
+
+    #[test]
+    fn what_only_selects_neither_toggles_nor_expands() {
+        let cell = offer(Gtk3, n::TABLE_CELL, 0, C, &["toggle"]);
+        assert_eq!(ways(&cell, &Action::Toggle).unwrap_err().kind_name(), Some("no_semantic_way"));
+        let item = offer(Qt5, n::TREE_ITEM, States::EXPANDABLE, C, &["Toggle"]);
+        assert_eq!(ways(&item, &Action::Expand).unwrap_err().kind_name(), Some("no_semantic_way"));
+        let row = offer(Gtk3, n::TABLE_CELL, States::EXPANDABLE, C, &["expand or contract"]);
+        assert_eq!(labels(&row, &Action::Expand), ["Action.DoAction(expand or contract)"]);
     }
 
     #[test]

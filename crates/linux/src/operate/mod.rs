@@ -17,19 +17,39 @@ pub mod scroll;
 pub mod selection;
 pub mod watch;
 
+use crate::LinuxPlatform;
 use crate::atspi::role::native as n;
 use crate::bus::{Object, Wire};
 use agent_desktop_core::act::verify::same_text;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
-use agent_desktop_core::evidence::Evidence;
-use agent_desktop_core::platform::{Action, Live, Rung};
+use agent_desktop_core::evidence::{Cause, Evidence};
+use agent_desktop_core::platform::{Action, Dispatch, Live, Operate, Rung};
+use agent_desktop_core::tree::raw::Handle;
 use agent_desktop_core::vocab::role::Role;
 use offer::Offer;
 use plan::Plan;
 
 pub use dispatch::dispatch;
 pub use selection::selection;
+
+impl Operate for LinuxPlatform {
+    fn rungs(&self, target: &Live, action: &Action, deadline: Deadline) -> Result<Vec<Rung>, Error> {
+        rungs(&*self.bus, target, action, deadline)
+    }
+
+    fn dispatch(&self, target: &Live, action: &Action, rung: &Rung, deadline: Deadline) -> Dispatch {
+        dispatch(&self.bus, target, action, rung, deadline)
+    }
+}
+
+/// The display texts of what is selected in a container (`Observe::selection`).
+pub(crate) fn selected(platform: &LinuxPlatform, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
+    match Object::from_handle(target) {
+        Some(object) => selection(&*platform.bus, &object, deadline),
+        None => Evidence::Unknown(Cause::Fault("this is no address of the Linux adapter".to_owned())),
+    }
+}
 
 /// Ways to do the action on the element, best first (`Operate::rungs`). Reads, never writes.
 pub fn rungs(wire: &dyn Wire, target: &Live, action: &Action, deadline: Deadline) -> Result<Vec<Rung>, Error> {

@@ -71,7 +71,8 @@ pub fn names(wire: &dyn Wire, object: &Object, count: i64, deadline: Deadline) -
     let count = i32::try_from(count).unwrap_or(0);
     let calls = (0..count).map(|i| Call::with(object, ACTION, "GetName", Body::Int(i))).collect();
     let answers = wire.flight(calls, deadline);
-    if let Some(Err(late @ CallError::Late { .. })) = answers.iter().find(|a| matches!(a, Err(CallError::Late { .. }))) {
+    if let Some(Err(late @ CallError::Late { .. })) = answers.iter().find(|a| matches!(a, Err(CallError::Late { .. })))
+    {
         return Err(unread(late));
     }
     Ok(answers.into_iter().map(|a| a.and_then(|r| r.text()).unwrap_or_default()).collect())
@@ -103,7 +104,7 @@ pub fn unread(error: &CallError) -> Error {
     let error = crate::bus::join::describe(error);
     if late {
         return Error::before(Code::AppUnresponsive, "the application did not say in time what the element offers")
-            .kind("app_unresponsive")
+            .kind("application_silent")
             .platform(error);
     }
     Error::before(Code::ActionFailed, "what the element offers could not be read")

@@ -59,7 +59,13 @@ impl Item {
 /// Whether this role is one of options.
 pub fn is_option(role: u32, states: States) -> bool {
     match role {
-        n::LIST_ITEM | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM | n::PAGE_TAB | n::TREE_ITEM | n::ICON => true,
+        n::LIST_ITEM
+        | n::MENU_ITEM
+        | n::CHECK_MENU_ITEM
+        | n::RADIO_MENU_ITEM
+        | n::PAGE_TAB
+        | n::TREE_ITEM
+        | n::ICON => true,
         n::TABLE_CELL | n::TABLE_ROW => states.has(States::SELECTABLE),
         _ => false,
     }
@@ -73,7 +79,8 @@ struct Node {
 
 /// The options below a container, in order. Options inside options are not looked for.
 pub fn gather(wire: &dyn Wire, toolkit: Toolkit, container: &Offer, deadline: Deadline) -> Result<Vec<Item>, Error> {
-    let mut level = vec![Node { object: container.object.clone(), role: container.role, interfaces: container.interfaces }];
+    let mut level =
+        vec![Node { object: container.object.clone(), role: container.role, interfaces: container.interfaces }];
     let (mut items, mut seen) = (Vec::new(), 0);
     for _ in 0..MAX_DEPTH {
         let lists = children(wire, level.iter().map(|l| &l.object), deadline)?;
@@ -97,7 +104,8 @@ pub fn gather(wire: &dyn Wire, toolkit: Toolkit, container: &Offer, deadline: De
             let interfaces = Interfaces::parse(&names);
             let name = self::at(answers, 3).and_then(|r| r.text_property()).unwrap_or_default();
             if is_option(role, states) {
-                let told = !name.trim().is_empty() && !toolkit.name_is_generic(role) && !toolkit.blank_name(role, &name);
+                let told =
+                    !name.trim().is_empty() && !toolkit.name_is_generic(role) && !toolkit.blank_name(role, &name);
                 let text = if told { name } else { String::new() };
                 items.push(Item {
                     parent: level[at].object.clone(),
@@ -152,7 +160,8 @@ pub fn children<'o>(
     let calls = wanted.iter().map(|at| Call::new(objects[*at], ACCESSIBLE, "GetChildren")).collect();
     let mut out = vec![Vec::new(); objects.len()];
     for (at, answer) in wanted.into_iter().zip(wire.flight(calls, deadline)) {
-        out[at] = answer.and_then(|r| r.read::<Vec<(String, zbus::zvariant::OwnedObjectPath)>>("children"))
+        out[at] = answer
+            .and_then(|r| r.read::<Vec<(String, zbus::zvariant::OwnedObjectPath)>>("children"))
             .map(|list| list.into_iter().map(|(bus, path)| Object::new(bus, path.as_str())).collect())
             .map_err(|e| unread(&e))?;
     }
@@ -168,8 +177,12 @@ fn label(wire: &dyn Wire, toolkit: Toolkit, items: &mut [Item], deadline: Deadli
             break;
         }
         let lists = children(wire, level.iter().map(|(_, o)| o), deadline)?;
-        let inside: Vec<(usize, Object)> =
-            level.iter().zip(lists).flat_map(|((at, _), list)| list.into_iter().map(|o| (*at, o))).filter(|(_, o)| !o.is_null()).collect();
+        let inside: Vec<(usize, Object)> = level
+            .iter()
+            .zip(lists)
+            .flat_map(|((at, _), list)| list.into_iter().map(|o| (*at, o)))
+            .filter(|(_, o)| !o.is_null())
+            .collect();
         let calls = inside
             .iter()
             .flat_map(|(_, o)| [Call::new(o, ACCESSIBLE, "GetRole"), Call::get(o, ACCESSIBLE, "Name")])
@@ -247,10 +260,13 @@ pub fn own(wire: &dyn Wire, offer: &Offer, deadline: Deadline) -> Result<Option<
         deadline,
     );
     // `Parent` is not the inverse of the child lists (FINDINGS §4b): only what is confirmed downwards counts.
-    if at(&answers, 2).and_then(|r| r.object()).ok().as_ref() != Some(&offer.object) {
+    let confirmed = at(&answers, 2).and_then(|r| r.object()).ok().as_ref() == Some(&offer.object);
+    if !confirmed && !super::ladder::mints_addresses(offer.toolkit) {
         return Ok(None);
     }
-    let told = !name.trim().is_empty() && !offer.toolkit.name_is_generic(offer.role) && !offer.toolkit.blank_name(offer.role, &name);
+    let told = !name.trim().is_empty()
+        && !offer.toolkit.name_is_generic(offer.role)
+        && !offer.toolkit.blank_name(offer.role, &name);
     let text = if told { name } else { String::new() };
     let names = at(&answers, 1).and_then(|r| r.texts()).unwrap_or_default();
     let mut item = [Item {
@@ -347,7 +363,8 @@ mod tests {
 
     #[test]
     fn one_option_or_none() {
-        let items = || vec![item("One", n::MENU_ITEM, 0), item("Two  words", n::MENU_ITEM, 0), item("One", n::MENU_ITEM, 0)];
+        let items =
+            || vec![item("One", n::MENU_ITEM, 0), item("Two  words", n::MENU_ITEM, 0), item("One", n::MENU_ITEM, 0)];
         assert_eq!(one(items(), "Two words").unwrap().text, "Two  words");
         assert_eq!(one(items(), "two words").unwrap_err().kind_name(), Some("select_menu_item_not_found"));
         assert_eq!(one(items(), "One").unwrap_err().code(), Code::AmbiguousTarget);
@@ -372,7 +389,10 @@ mod tests {
     #[test]
     fn a_selected_qt_item_is_left_alone() {
         let list = offer(Qt5, n::LIST, Interfaces::default(), &[]);
-        assert_eq!(labels(&list, &item("A", n::LIST_ITEM, States::SELECTED), &["Toggle"]), ["already so: nothing sent"]);
+        assert_eq!(
+            labels(&list, &item("A", n::LIST_ITEM, States::SELECTED), &["Toggle"]),
+            ["already so: nothing sent"]
+        );
         assert_eq!(labels(&list, &item("A", n::LIST_ITEM, 0), &["Toggle"]), ["Action.DoAction(Toggle)"]);
     }
 

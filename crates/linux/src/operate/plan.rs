@@ -129,7 +129,9 @@ impl Plan {
     /// As a rung. The key carries the toolkit, so that it is asked for once.
     pub fn rung(&self, toolkit: Toolkit) -> Rung {
         let label = match self {
-            Plan::Do { name, .. } | Plan::DoOnChoice { name, .. } | Plan::Page { name, .. } => format!("Action.DoAction({name})"),
+            Plan::Do { name, .. } | Plan::DoOnChoice { name, .. } | Plan::Page { name, .. } => {
+                format!("Action.DoAction({name})")
+            }
             Plan::SetText => "EditableText.SetTextContents".to_owned(),
             Plan::SetNumber(_) | Plan::Bar { .. } | Plan::BarTo { .. } => "Value.CurrentValue".to_owned(),
             Plan::Insert => "EditableText.InsertText".to_owned(),

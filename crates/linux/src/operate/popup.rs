@@ -30,9 +30,8 @@ pub fn button(wire: &dyn Wire, combo: &Offer, deadline: Deadline) -> Option<Obje
     }
     let inside = children(wire, [&combo.object].into_iter(), deadline).ok()?.pop()?;
     let roles = wire.flight(inside.iter().map(|o| Call::new(o, ACCESSIBLE, "GetRole")).collect(), deadline);
-    let at = roles.into_iter().position(|r| {
-        matches!(r.and_then(|r| r.uint()), Ok(n::PUSH_BUTTON | n::TOGGLE_BUTTON))
-    })?;
+    let at =
+        roles.into_iter().position(|r| matches!(r.and_then(|r| r.uint()), Ok(n::PUSH_BUTTON | n::TOGGLE_BUTTON)))?;
     Some(inside[at].clone())
 }
 
@@ -118,7 +117,9 @@ fn is_selected(writer: &Writer<'_>, item: &Item) -> bool {
 fn closed_again(writer: &mut Writer<'_>, button: &Object, error: Error) -> WriteOutcome {
     let closed = writer.act(button.clone(), OPEN, 0, true) == WriteOutcome::Accepted;
     let delivery = Delivery::DeliveredUnverified;
-    WriteOutcome::Refused(error.with_delivery(delivery).detail("popup", if closed { "opened_and_closed" } else { "left_open" }))
+    WriteOutcome::Refused(
+        error.with_delivery(delivery).detail("popup", if closed { "opened_and_closed" } else { "left_open" }),
+    )
 }
 
 fn half_done(why: &str) -> WriteOutcome {

@@ -2,6 +2,7 @@
 
 use super::check::{Found, Range};
 use super::dispatch::Writer;
+use super::ladder::bar_actions;
 use super::offer::{Offer, at};
 use super::options::children;
 use super::plan::Plan;
@@ -34,7 +35,13 @@ struct Pane {
 }
 
 /// Ways of scrolling the nearest scrolled window around an element, itself included.
-pub fn ways(wire: &dyn Wire, offer: &Offer, direction: Direction, amount: u32, deadline: Deadline) -> Result<Vec<Plan>, Error> {
+pub fn ways(
+    wire: &dyn Wire,
+    offer: &Offer,
+    direction: Direction,
+    amount: u32,
+    deadline: Deadline,
+) -> Result<Vec<Plan>, Error> {
     let action = match direction {
         Direction::Up => "scrollUp",
         Direction::Down => "scrollDown",
@@ -52,15 +59,18 @@ pub fn ways(wire: &dyn Wire, offer: &Offer, direction: Direction, amount: u32, d
         let sideways = matches!(direction, Direction::Left | Direction::Right);
         if let Some(bar) = if sideways { pane.horizontal } else { pane.vertical } {
             let back = matches!(direction, Direction::Up | Direction::Left);
+            if let Some(names) = bar_actions(offer.toolkit) {
+                let name = names[usize::from(!back)];
+                let index = Offer::read(wire, &bar, deadline)?.named(name);
+                let times = amount.clamp(1, MAX_TIMES);
+                let page = |index| Plan::Page { on: bar.handle(), name: name.to_owned(), index, times };
+                return Ok(index.map(page).into_iter().collect());
+            }
             let steps = i64::from(amount.max(1)) * if back { -1 } else { 1 };
             return Ok(vec![Plan::Bar { bar: bar.handle(), steps }]);
         }
         let Some(up) = parent(wire, &own.object, deadline) else { break };
-        own = if web {
-            Offer::read(wire, &up, deadline)?
-        } else {
-            Offer { object: up, actions: Vec::new(), ..own }
-        };
+        own = if web { Offer::read(wire, &up, deadline)? } else { Offer { object: up, actions: Vec::new(), ..own } };
     }
     Ok(Vec::new())
 }
@@ -69,7 +79,8 @@ pub fn ways(wire: &dyn Wire, offer: &Offer, direction: Direction, amount: u32, d
 pub fn ways_to(wire: &dyn Wire, offer: &Offer, deadline: Deadline) -> Result<Vec<Plan>, Error> {
     let mut ways = Vec::new();
     let mut object = offer.object.clone();
-    for _ in 0..MAX_UP {
+    let by_value = bar_actions(offer.toolkit).is_none();
+    for _ in 0..if by_value { MAX_UP } else { 0 } {
         let Some(up) = parent(wire, &object, deadline) else { break };
         let pane = pane(wire, &up, deadline)?;
         if let Some(window) = &pane.object {
@@ -121,14 +132,16 @@ fn pane(wire: &dyn Wire, object: &Object, deadline: Deadline) -> Result<Pane, Er
         // A bar is alone in its container; the viewport's contents are not bars of this window.
         let single: Vec<Object> = lists.into_iter().filter(|l| l.len() == 1).flatten().collect();
         let gtk4 = near.iter().any(|k| k.bar);
-        bars = look(wire, &single, deadline).into_iter().filter(|k| k.value && (k.bar || gtk4)).map(|k| k.object).collect();
+        bars = look(wire, &single, deadline)
+            .into_iter()
+            .filter(|k| k.value && (k.bar || gtk4))
+            .map(|k| k.object)
+            .collect();
     }
     let mut found = Pane::default();
     for bar in bars {
-        let calls = vec![
-            Call::new(&bar, ACCESSIBLE, "GetState"),
-            Call::with(&bar, COMPONENT, "GetExtents", Body::UInt(0)),
-        ];
+        let calls =
+            vec![Call::new(&bar, ACCESSIBLE, "GetState"), Call::with(&bar, COMPONENT, "GetExtents", Body::UInt(0))];
         let answers = wire.flight(calls, deadline);
         let states = States(at(&answers, 0).and_then(|r| r.states()).unwrap_or(0));
         let (_, _, width, height) = at(&answers, 1).and_then(|r| r.extents()).unwrap_or_default();
@@ -224,13 +237,22 @@ fn move_to(writer: &mut Writer<'_>, bar: &Object, range: Range, wanted: f64) -> 
 }
 
 /// Sends a scroll action so many times, and no more after one that may not have landed.
-pub(super) fn by_pages(writer: &mut Writer<'_>, on: &Object, name: &str, index: i32, moved: bool, times: u32) -> WriteOutcome {
+pub(super) fn by_pages(
+    writer: &mut Writer<'_>,
+    on: &Object,
+    name: &str,
+    index: i32,
+    moved: bool,
+    times: u32,
+) -> WriteOutcome {
     let mut outcome = WriteOutcome::Absent("nothing was to be scrolled".to_owned());
     for sent in 0..times {
         let next = writer.act(on.clone(), name, index, moved);
         outcome = match next {
             WriteOutcome::Accepted => next,
-            WriteOutcome::Absent(why) if sent > 0 => return WriteOutcome::Uncertain(format!("stopped after {sent}: {why}")),
+            WriteOutcome::Absent(why) if sent > 0 => {
+                return WriteOutcome::Uncertain(format!("stopped after {sent}: {why}"));
+            }
             WriteOutcome::Refused(e) if sent > 0 => {
                 return WriteOutcome::Uncertain(format!("stopped after {sent}: {}", e.message()));
             }
@@ -243,11 +265,8 @@ pub(super) fn by_pages(writer: &mut Writer<'_>, on: &Object, name: &str, index: 
 /// How far the content must move so that the target lies inside: 0 where it does, or where it is larger than the
 /// window and covers it.
 fn distance(target: (i32, i32, i32, i32), pane: (i32, i32, i32, i32), sideways: bool) -> f64 {
-    let (from, size, start, room) = if sideways {
-        (target.0, target.2, pane.0, pane.2)
-    } else {
-        (target.1, target.3, pane.1, pane.3)
-    };
+    let (from, size, start, room) =
+        if sideways { (target.0, target.2, pane.0, pane.2) } else { (target.1, target.3, pane.1, pane.3) };
     let (from, size, start, room) = (f64::from(from), f64::from(size), f64::from(start), f64::from(room));
     let (before, after) = (from - start, from + size - (start + room));
     match (before < 0.0, after > 0.0) {
@@ -269,13 +288,9 @@ fn unread() -> Error {
 }
 
 fn inert() -> Error {
-    Error::new(
-        Code::ActionFailed,
-        Delivery::DeliveredUnverified,
-        "the scroll bar took the new value and did not move",
-    )
-    .kind("scroll_advertised_but_inert")
-    .suggest("Use scroll-to on the element that you need, or --headed scrolling where it is available.")
+    Error::new(Code::ActionFailed, Delivery::DeliveredUnverified, "the scroll bar took the new value and did not move")
+        .kind("scroll_advertised_but_inert")
+        .suggest("Use scroll-to on the element that you need, or --headed scrolling where it is available.")
 }
 
 #[cfg(test)]

@@ -121,7 +121,13 @@ fn shown_in_button(wire: &dyn Wire, combo: &Object, deadline: Deadline) -> Resul
     labels(wire, Toolkit::Gtk4, &button, true, deadline)
 }
 
-fn labels(wire: &dyn Wire, toolkit: Toolkit, top: &Object, shown: bool, deadline: Deadline) -> Result<Vec<String>, Cause> {
+fn labels(
+    wire: &dyn Wire,
+    toolkit: Toolkit,
+    top: &Object,
+    shown: bool,
+    deadline: Deadline,
+) -> Result<Vec<String>, Cause> {
     let mut level = vec![top.clone()];
     let mut texts = Vec::new();
     for _ in 0..BUTTON_DEPTH {

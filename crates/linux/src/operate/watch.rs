@@ -136,10 +136,9 @@ impl Watcher {
         }
         let until = deadline.within_ms(LOOK_MS);
         let mut object = Object::new(self.app.clone(), path);
-        let answers = self.bus.flight(
-            vec![Call::new(&object, ACCESSIBLE, "GetRole"), Call::get(&object, ACCESSIBLE, "Parent")],
-            until,
-        );
+        let answers = self
+            .bus
+            .flight(vec![Call::new(&object, ACCESSIBLE, "GetRole"), Call::get(&object, ACCESSIBLE, "Parent")], until);
         let role = at(&answers, 0).and_then(|r| r.uint()).ok();
         let mut parent = at(&answers, 1).and_then(|r| r.object_property());
         let mut chain = Vec::new();

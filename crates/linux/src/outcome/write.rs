@@ -135,7 +135,10 @@ mod tests {
         everywhere(&CallError::Late { sent: true }, |o| *o == WriteOutcome::NoReply);
         everywhere(&remote("NoReply", ""), |o| *o == WriteOutcome::NoReply);
         let left = "Message recipient disconnected from message bus without replying";
-        everywhere(&remote("NoReply", left), |o| matches!(o, WriteOutcome::Uncertain(w) if w.contains("process ended")));
+        everywhere(
+            &remote("NoReply", left),
+            |o| matches!(o, WriteOutcome::Uncertain(w) if w.contains("process ended")),
+        );
         everywhere(&CallError::Broken { sent: true, why: "x".into() }, |o| matches!(o, WriteOutcome::Uncertain(_)));
         everywhere(&CallError::Malformed("x".into()), |o| matches!(o, WriteOutcome::Uncertain(_)));
     }
@@ -152,7 +155,8 @@ mod tests {
 
     #[test]
     fn refusals_say_that_nothing_was_delivered() {
-        let refused = |o: &WriteOutcome| matches!(o, WriteOutcome::Refused(e) if e.delivery() == Delivery::NotDelivered);
+        let refused =
+            |o: &WriteOutcome| matches!(o, WriteOutcome::Refused(e) if e.delivery() == Delivery::NotDelivered);
         for e in [
             CallError::Late { sent: false },
             CallError::Invalid("x".into()),

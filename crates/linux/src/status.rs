@@ -1,12 +1,11 @@
-//! The adapter's side of core's writing trait, and what it says about itself.
+//! What the adapter says about itself.
 
 use crate::bus::CallError;
 use crate::bus::join::describe;
-use crate::operate;
 use crate::platform::LinuxPlatform;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
-use agent_desktop_core::platform::{Action, Dispatch, Live, Operate, Platform, Rung};
+use agent_desktop_core::platform::Platform;
 use serde_json::{Value, json};
 
 /// How long the bus itself may take, in milliseconds.
@@ -16,16 +15,6 @@ const ID_MS: u64 = 2_000;
 const SWITCH_ON: &str = "Applications that start now publish no tree. 'agent-desktop launch' switches it on for what it \
     starts; for good: gsettings set org.gnome.desktop.interface toolkit-accessibility true. What runs already must be \
     started again.";
-
-impl Operate for LinuxPlatform {
-    fn rungs(&self, target: &Live, action: &Action, deadline: Deadline) -> Result<Vec<Rung>, Error> {
-        operate::rungs(&*self.bus, target, action, deadline)
-    }
-
-    fn dispatch(&self, target: &Live, action: &Action, rung: &Rung, deadline: Deadline) -> Dispatch {
-        operate::dispatch(&self.bus, target, action, rung, deadline)
-    }
-}
 
 impl Platform for LinuxPlatform {
     fn name(&self) -> &'static str {

@@ -1,0 +1,254 @@
+use super::*;
+use crate::atspi::role::native as n;
+use crate::atspi::state::Native as States;
+use crate::bus::reply::tests::reply;
+use crate::bus::{Body, Call, CallError, Reply};
+use agent_desktop_core::deadline::Deadline;
+use agent_desktop_core::tree::raw::Cut;
+use agent_desktop_core::vocab::role::Role;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use zbus::zvariant::{ObjectPath, Value};
+
+const BUS: &str = ":1.7";
+const SEEN: u64 = States::VISIBLE | States::SHOWING | States::SENSITIVE | States::ENABLED;
+
+/// One element of an application in memory.
+#[derive(Clone, Default)]
+struct Element {
+    role: u32,
+    name: &'static str,
+    states: u64,
+    interfaces: Vec<&'static str>,
+    children: Vec<&'static str>,
+    /// What ChildCount says, where it isn't the number of children.
+    count: Option<i32>,
+    actions: Vec<&'static str>,
+    text: Option<&'static str>,
+    late: bool,
+    dead: bool,
+}
+
+/// An application in memory that answers calls, and remembers them.
+#[derive(Default)]
+struct Application {
+    elements: HashMap<&'static str, Element>,
+    asked: RefCell<Vec<Call>>,
+}
+
+impl Application {
+    fn with(mut self, path: &'static str, element: Element) -> Self {
+        self.elements.insert(path, element);
+        self
+    }
+
+    fn asked(&self, member: &str) -> usize {
+        self.asked.borrow().iter().filter(|c| c.member == member).count()
+    }
+
+    fn reference(path: &str) -> (&'static str, ObjectPath<'_>) {
+        (BUS, ObjectPath::try_from(path).unwrap())
+    }
+
+    fn answer(&self, call: &Call) -> Result<Reply, CallError> {
+        let error = |name: &str| CallError::Remote {
+            name: format!("org.freedesktop.DBus.Error.{name}"),
+            message: "no such object".to_owned(),
+        };
+        let Some(e) = self.elements.get(&*call.object.path) else { return Err(error("UnknownObject")) };
+        if e.dead {
+            return Err(error("UnknownObject"));
+        }
+        Ok(match (call.member, &call.body) {
+            ("GetChildren", _) if e.late => return Err(CallError::Late { sent: true }),
+            ("GetChildren", _) => reply(&e.children.iter().map(|c| Self::reference(c)).collect::<Vec<_>>()),
+            ("GetChildAtIndex", Body::Int(k)) => {
+                reply(&Self::reference(e.children.get(*k as usize).copied().unwrap_or("/org/a11y/atspi/null")))
+            }
+            ("GetRole", _) => reply(&e.role),
+            ("GetState", _) => reply(&vec![e.states as u32, (e.states >> 32) as u32]),
+            ("GetInterfaces", _) => reply(&e.interfaces),
+            ("GetName", Body::Int(k)) => reply(&e.actions[*k as usize]),
+            ("GetText", _) => reply(&e.text.unwrap_or("")),
+            ("GetRelationSet", _) => reply(&Vec::<(u32, Vec<(String, ObjectPath<'_>)>)>::new()),
+            ("GetExtents", _) => reply(&((1, 2, 3, 4),)),
+            ("Get", Body::Property(_, property)) => match *property {
+                "Name" => reply(&Value::from(e.name)),
+                "ChildCount" => reply(&Value::from(e.count.unwrap_or(e.children.len() as i32))),
+                "NActions" => reply(&Value::from(e.actions.len() as i32)),
+                "CharacterCount" => reply(&Value::from(e.text.unwrap_or("").chars().count() as i32)),
+                _ => reply(&Value::from("")),
+            },
+            _ => return Err(error("UnknownMethod")),
+        })
+    }
+}
+
+impl Wire for Application {
+    fn flight(&self, calls: Vec<Call>, _: Deadline) -> Vec<Result<Reply, CallError>> {
+        let answers = calls.iter().map(|c| self.answer(c)).collect();
+        self.asked.borrow_mut().extend(calls);
+        answers
+    }
+}
+
+fn node(role: u32, name: &'static str, children: &[&'static str]) -> Element {
+    Element { role, name, states: SEEN, children: children.to_vec(), ..Element::default() }
+}
+
+fn read_with(app: &Application, toolkit: Toolkit, plan: &ReadPlan) -> Result<RawTree, Error> {
+    read_tree(app, toolkit, Object::new(BUS, "/w"), &[], plan, Evidence::Absent)
+}
+
+fn read(app: &Application) -> RawTree {
+    read_with(app, Toolkit::Qt5, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap()
+}
+
+fn paths(tree: &RawTree) -> Vec<&str> {
+    tree.nodes.iter().map(|n| &n.handle.as_str()[BUS.len()..]).collect()
+}
+
+#[test]
+fn a_tree_is_read_in_order() {
+    let button = Element {
+        interfaces: vec!["org.a11y.atspi.Action", "org.a11y.atspi.Component"],
+        actions: vec!["Press"],
+        ..node(n::PUSH_BUTTON, "OK", &[])
+    };
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "W", &["/a", "/b"]))
+        .with("/a", node(n::PANEL, "", &["/a1"]))
+        .with("/a1", button)
+        .with("/b", node(n::LABEL, "text", &[]));
+    let tree = read(&app);
+    assert_eq!(paths(&tree), ["/w", "/a", "/a1", "/b"]);
+    assert!(tree.complete());
+    let ok = &tree.nodes[2].facts;
+    assert_eq!(ok.role, Evidence::Known(Role::Button));
+    assert_eq!(ok.names.native_title, Evidence::Known("OK".to_owned()));
+    assert!(ok.capabilities.known().unwrap().iter().any(|c| c.token() == "Click"));
+    assert_eq!(tree.nodes[3].facts.own_text, Evidence::Known("text".to_owned()));
+    // Never asked for: FINDINGS §3.
+    assert_eq!(app.asked("GetAll") + app.asked("GetActions"), 0);
+}
+
+#[test]
+fn billion_cells() {
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "", &["/t"]))
+        .with("/t", Element { count: Some(i32::MAX), ..node(n::TABLE, "", &["/c"]) });
+    let tree = read(&app);
+    assert_eq!(tree.nodes[1].cut, Some(Cut::Virtual));
+    assert_eq!(tree.nodes[1].child_count, Evidence::Known(i32::MAX as u64));
+    assert!(tree.complete());
+    assert_eq!(app.asked("GetChildren"), 1, "of the window alone");
+}
+
+#[test]
+fn long_lists_are_cut_without_asking_for_them() {
+    let app = Application::default()
+        .with("/w", Element { count: Some(5_000), ..node(n::LIST, "", &["/a", "/b"]) })
+        .with("/a", node(n::LIST_ITEM, "a", &[]))
+        .with("/b", node(n::LIST_ITEM, "b", &[]));
+    let tree = read(&app);
+    assert_eq!(tree.nodes[0].cut, Some(Cut::Limit));
+    assert_eq!(paths(&tree), ["/w", "/a", "/b"]);
+    assert_eq!(app.asked("GetChildren"), 0);
+}
+
+#[test]
+fn cycles_end() {
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "", &["/a"]))
+        .with("/a", node(n::PANEL, "", &["/w", "/a", "/b"]))
+        .with("/b", node(n::LABEL, "b", &[]));
+    let tree = read(&app);
+    assert_eq!(paths(&tree), ["/w", "/a", "/b"]);
+    assert_eq!(tree.nodes[1].cut, Some(Cut::Cycle));
+    assert!(!tree.complete());
+}
+
+#[test]
+fn what_stays_away_is_cut_as_late_and_what_went_as_gone() {
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "", &["/a", "/b", "/org/a11y/atspi/null"]))
+        .with("/a", Element { late: true, ..node(n::PANEL, "", &["/a1"]) })
+        .with("/b", Element { dead: true, ..node(n::PANEL, "", &[]) });
+    let tree = read(&app);
+    assert_eq!(paths(&tree), ["/w", "/a", "/b"]);
+    assert_eq!(tree.nodes[1].cut, Some(Cut::Late));
+    assert_eq!(tree.nodes[2].cut, Some(Cut::Gone));
+    assert!(!tree.complete());
+}
+
+#[test]
+fn a_window_that_is_gone_is_no_empty_tree() {
+    let app = Application::default().with("/w", Element { dead: true, ..Element::default() });
+    let plan = ReadPlan::contract(Deadline::after_ms(1_000));
+    let error = read_with(&app, Toolkit::Gtk3, &plan).unwrap_err();
+    assert_eq!(error.code(), Code::WindowNotFound);
+}
+
+#[test]
+fn depth_and_nodes_are_limited() {
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "", &["/a"]))
+        .with("/a", node(n::PANEL, "", &["/b", "/c"]))
+        .with("/b", node(n::PANEL, "", &["/d"]))
+        .with("/c", node(n::PANEL, "", &[]))
+        .with("/d", node(n::PANEL, "", &[]));
+    let mut plan = ReadPlan::contract(Deadline::after_ms(1_000));
+    plan.max_depth = 2;
+    let tree = read_with(&app, Toolkit::Qt5, &plan).unwrap();
+    assert_eq!(paths(&tree), ["/w", "/a", "/b", "/c"]);
+    assert_eq!(tree.nodes[2].cut, Some(Cut::Limit));
+    assert_eq!(tree.nodes[2].child_count, Evidence::Known(1));
+    plan.max_nodes = 3;
+    let tree = read_with(&app, Toolkit::Qt5, &plan).unwrap();
+    assert_eq!(tree.nodes.len(), 3);
+    assert_eq!(tree.nodes[1].cut, Some(Cut::Limit));
+}
+
+#[test]
+fn texts_are_values_and_secrets_are_not_read() {
+    let field = |name, states, text| Element {
+        interfaces: vec!["org.a11y.atspi.Text", "org.a11y.atspi.EditableText"],
+        text: Some(text),
+        states: SEEN | states,
+        ..node(n::TEXT, name, &[])
+    };
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "", &["/a", "/b"]))
+        .with("/a", field("", States::EDITABLE, "hello"))
+        .with("/b", field("GtkPasswordEntry", States::EDITABLE, "hunter2"));
+    let plan = ReadPlan::contract(Deadline::after_ms(1_000));
+    let tree = read_with(&app, Toolkit::Gtk4, &plan).unwrap();
+    assert_eq!(tree.nodes[1].facts.value, Evidence::Known("hello".to_owned()));
+    let secret = &tree.nodes[2].facts;
+    assert!(secret.secure && secret.value == Evidence::Absent);
+    assert_eq!(app.asked("GetText"), 1);
+}
+
+#[test]
+fn empty_tree_unexplained() {
+    let app = Application::default().with("/w", node(n::FRAME, "", &["/a"])).with("/a", node(n::PANEL, "", &[]));
+    let plan = ReadPlan::contract(Deadline::after_ms(1_000));
+    let tree = read_with(&app, Toolkit::Chromium, &plan).unwrap();
+    assert_eq!(tree.kind, Some("renderer_accessibility_activation_required"));
+    assert!(!tree.complete());
+}
+
+#[test]
+fn ten_thousand_deep_chain() {
+    let mut app = Application::default();
+    let name = |k: usize| -> &'static str { Box::leak(format!("/p{k}").into_boxed_str()) };
+    app = app.with("/w", node(n::FRAME, "", &[name(0)]));
+    for k in 0..10_000 {
+        app = app.with(name(k), node(n::PANEL, "", &[name(k + 1)]));
+    }
+    app = app.with(name(10_000), node(n::LABEL, "end", &[]));
+    let mut plan = ReadPlan::contract(Deadline::after_ms(60_000));
+    assert_eq!(read_with(&app, Toolkit::Qt5, &plan).unwrap().nodes.len(), 51);
+    plan.max_depth = usize::MAX;
+    assert_eq!(read_with(&app, Toolkit::Qt5, &plan).unwrap().nodes.len(), 10_002);
+}

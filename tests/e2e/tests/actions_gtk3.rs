@@ -1,0 +1,149 @@
+//! Every action on GTK 3 widgets: exactly once, or not at all.
+
+use agent_desktop_e2e::{Desk, Live, beside, delivery, refs_named, wait_for};
+use serde_json::{Value, json};
+
+fn on(scene: &str, test: impl Fn(&Live<'_>)) {
+    let desk = Desk::new();
+    test(&Live::start(&desk, "gtk3", scene));
+}
+
+#[test]
+fn buttons() {
+    on("controls", |live| {
+        live.press_buttons();
+        let link = live.only("button", "Manual");
+        live.once(&["click", &link], "activated", "link", Value::Null);
+    });
+}
+
+#[test]
+fn dead_button() {
+    on("controls", |live| live.press_dead());
+}
+
+#[test]
+fn countdown_label() {
+    let desk = Desk::new();
+    Live::with(&desk, "gtk3", "controls", &["--animate"]).press_dead();
+}
+
+#[test]
+fn disabled_button() {
+    on("controls", |live| live.press_disabled());
+}
+
+#[test]
+fn two_state_controls() {
+    on("controls", |live| {
+        live.two_states("checkbox", "Check me", "check");
+        live.two_states("button", "Bold", "toggle");
+        live.two_states("button", "Power", "switch");
+        live.radios();
+        live.fold("button");
+    });
+}
+
+#[test]
+fn texts() {
+    on("controls", |live| live.write_texts());
+}
+
+#[test]
+fn secret_in_argv() {
+    on("controls", |live| live.keep_secret(true));
+}
+
+#[test]
+fn numbers_and_choices() {
+    on("controls", |live| {
+        live.set_numbers();
+        live.choose_in_list("listbox");
+        live.choose_in_combo();
+        live.choose_tab("tablist");
+    });
+}
+
+#[test]
+fn scrolling_and_focus() {
+    on("controls", |live| {
+        live.focus("textfield", "Name");
+        live.scroll_to_far();
+    });
+}
+
+#[test]
+fn menus() {
+    on("menus", |live| {
+        live.menu_items_closed();
+        live.context_menu();
+    });
+}
+
+#[test]
+fn tree() {
+    on("tree", |live| {
+        let fruits = live.only("cell", "Fruits");
+        live.lands(&["expand", &fruits], &json!({"event": "expanded", "row": "Fruits", "value": true}));
+        assert_eq!(live.fixture.state()["tree"]["expanded"], json!(["Fruits"]));
+        live.satisfied(&["expand", &fruits]);
+        live.lands(&["collapse", &fruits], &json!({"event": "expanded", "row": "Fruits", "value": false}));
+    });
+}
+
+/// Four actions of a check cell say yes and toggle nothing: never called verified, never called done.
+#[test]
+fn toggle_cell_lie() {
+    on("table", |live| {
+        let cell = wait_for("a check cell", || {
+            let snapshot = live.snapshot();
+            beside(&snapshot, "Person003", "checkbox", "Done").or_else(|| beside(&snapshot, "Person003", "cell", ""))
+        });
+        for action in ["check", "toggle", "click"] {
+            let before = live.landed();
+            let reply = live.desk.cli(&[action, &cell]);
+            let landed = live.landed().len() - before.len();
+            let envelope = reply.envelope();
+            let claimed = delivery(&envelope["data"]) == "delivered_verified";
+            assert!(!claimed || landed > 0, "{action}: {envelope}");
+            assert!(landed <= 1, "{action}: {envelope}");
+            if action != "click" && landed == 0 {
+                assert_eq!(envelope["ok"], false, "{action} toggled nothing: {envelope}");
+            }
+        }
+    });
+}
+
+#[test]
+fn menu_opens_modal() {
+    on("dialogs", |live| live.modal_from_menu(false));
+}
+
+#[test]
+fn popup_by_itself() {
+    on("dialogs", |live| live.popup());
+}
+
+#[test]
+fn crash_is_not_gone() {
+    on("crash", |live| live.crash());
+}
+
+#[test]
+fn two_agents_interleave() {
+    on("controls", |live| {
+        live.ten_callers_press();
+        live.ten_callers_type();
+    });
+}
+
+/// Both windows of one application, each by its own id.
+#[test]
+fn two_windows() {
+    on("multi", |live| {
+        for (title, id) in [("Second window", "second_save"), ("First window", "first_save")] {
+            let save = refs_named(&live.snapshot_of(title), "button", "Save").remove(0);
+            live.once(&["click", &save], "clicked", id, Value::Null);
+        }
+    });
+}

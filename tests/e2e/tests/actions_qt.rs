@@ -1,0 +1,139 @@
+//! Every action on Qt 5 and Qt 6 widgets: exactly once, or not at all.
+
+use agent_desktop_e2e::{Desk, Live, beside, delivery};
+use serde_json::{Value, json};
+
+fn on(kind: &'static str, scene: &str, test: impl Fn(&Live<'_>)) {
+    let desk = Desk::new();
+    test(&Live::start(&desk, kind, scene));
+}
+
+fn both(scene: &str, test: impl Fn(&Live<'_>)) {
+    for kind in ["qt5", "qt6"] {
+        on(kind, scene, &test);
+    }
+}
+
+#[test]
+fn buttons() {
+    both("controls", |live| live.press_buttons());
+}
+
+#[test]
+fn dead_button() {
+    both("controls", |live| live.press_dead());
+}
+
+#[test]
+fn countdown_label() {
+    for kind in ["qt5", "qt6"] {
+        let desk = Desk::new();
+        Live::with(&desk, kind, "controls", &["--animate"]).press_dead();
+    }
+}
+
+/// Qt lists no actions on a disabled button and answers UnknownObject to any: it is disabled, neither gone nor mute.
+#[test]
+fn disabled_button() {
+    both("controls", |live| live.press_disabled());
+}
+
+#[test]
+fn two_state_controls() {
+    both("controls", |live| {
+        live.two_states("checkbox", "Check me", "check");
+        live.two_states("checkbox", "Power", "switch");
+        live.two_states("checkbox", "Bold", "toggle");
+        live.radios();
+        // The expander is a checkable button here.
+        let more = live.only("checkbox", "More");
+        live.once_verified(&["check", &more], "expanded", "more", json!(true));
+    });
+}
+
+#[test]
+fn texts_qt5() {
+    on("qt5", "controls", |live| live.write_texts());
+}
+
+#[test]
+fn texts_qt6() {
+    on("qt6", "controls", |live| live.write_texts());
+}
+
+#[test]
+fn secret_in_argv() {
+    both("controls", |live| live.keep_secret(true));
+}
+
+#[test]
+fn numbers_and_choices() {
+    both("controls", |live| {
+        live.set_numbers();
+        live.choose_in_list("list");
+        live.choose_tab("");
+    });
+}
+
+/// Qt's combo boxes say yes to an item's action and keep their value: no choice is claimed.
+#[test]
+fn combo_says_selected() {
+    both("controls", |live| {
+        let pick = live.only("combobox", "Pick");
+        let before = live.landed();
+        let envelope = live.desk.cli(&["select", &pick, "Two"]).envelope();
+        assert_eq!(live.field("pick"), if envelope["ok"] == true { "Two" } else { "One" }, "{}: {envelope}", live.kind);
+        if envelope["ok"] == false {
+            assert_eq!(envelope["error"]["details"]["kind"], "no_semantic_way", "{}: {envelope}", live.kind);
+            assert_eq!(envelope["error"]["disposition"]["delivery"], "not_delivered", "{}: {envelope}", live.kind);
+            assert_eq!(live.landed(), before);
+        }
+        let option = beside(&live.snapshot(), "Pick", "option", "Two");
+        if let Some(option) = option {
+            for action in [&["select", &option, "Two"][..], &["click", &option, "--timeout-ms", "0"]] {
+                let envelope = live.desk.cli(action).envelope();
+                let verified = delivery(&envelope["data"]) == "delivered_verified";
+                assert!(!verified || live.field("pick") == "Two", "{} {action:?}: {envelope}", live.kind);
+            }
+        }
+    });
+}
+
+#[test]
+fn scrolling_and_focus() {
+    both("controls", |live| {
+        live.focus("textfield", "Name");
+        live.once(&["click", &live.only("button", "Far away")], "clicked", "far", Value::Null);
+    });
+}
+
+#[test]
+fn menus() {
+    both("menus", |live| {
+        live.menu_items_closed();
+        live.context_menu();
+    });
+}
+
+#[test]
+fn menu_opens_modal() {
+    both("dialogs", |live| live.modal_from_menu(true));
+}
+
+#[test]
+fn popup_by_itself() {
+    both("dialogs", |live| live.popup());
+}
+
+#[test]
+fn crash_is_not_gone() {
+    both("crash", |live| live.crash());
+}
+
+#[test]
+fn two_agents_interleave() {
+    on("qt6", "controls", |live| {
+        live.ten_callers_press();
+        live.ten_callers_type();
+    });
+}
