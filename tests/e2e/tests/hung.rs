@@ -35,8 +35,8 @@ fn stopped(desk: &Desk, app: &App, window: &str, snapshot: &Value) {
     app.signal("STOP");
     let commands: &[(&[&str], u64)] = &[
         (&["snapshot", "--window-id", window], 3_000),
-        (&["snapshot", "--window-id", window, "--timeout-ms", "300"], 300),
-        (&["find", "--window-id", window, "--role", "button", "--timeout-ms", "1000"], 1_000),
+        (&["snapshot", "--window-id", window, "--timeout-ms", "2000"], 2_000),
+        (&["find", "--window-id", window, "--role", "button", "--timeout-ms", "2000"], 2_000),
         (&["get", &button], 5_000),
         (&["is", &button], 5_000),
         (&["wait", "--element", &button, "--timeout", "1500"], 1_500),
@@ -49,6 +49,12 @@ fn stopped(desk: &Desk, app: &App, window: &str, snapshot: &Value) {
     for (args, budget) in commands {
         silent(&desk.cli(args), *budget);
     }
+    // So short a limit may end before anybody was asked; it is kept all the same.
+    let reply = desk.cli(&["snapshot", "--window-id", window, "--timeout-ms", "100"]);
+    assert!(reply.took < SLACK, "{:?}", reply.took);
+    let error = reply.error();
+    assert!(["APP_UNRESPONSIVE", "TIMEOUT"].contains(&error["code"].as_str().unwrap_or_default()), "{error}");
+    assert_eq!(error["disposition"]["delivery"], "not_delivered", "{error}");
     lists_name_it(desk, app.pid());
 }
 
@@ -116,10 +122,10 @@ fn one_hung_app_hangs_all() {
     }
     assert_eq!(desk.ok(&["get", &text, "--property", "value"])["value"], "not held up");
     // A name that nobody answers to may be the silent one's.
-    let error = desk.err(&["snapshot", "--app", "nobody-here", "--timeout-ms", "500"]);
+    let error = desk.err(&["snapshot", "--app", "nobody-here", "--timeout-ms", "3000"]);
     assert_eq!(error["code"], "APP_UNRESPONSIVE", "{error}");
     // By its own name too, whatever it is called on the bus.
-    silent(&desk.cli(&["snapshot", "--app", "gnome-calculator", "--timeout-ms", "1000"]), 1_000);
+    silent(&desk.cli(&["snapshot", "--app", "gnome-calculator", "--timeout-ms", "2000"]), 2_000);
     third.signal("STOP");
     lists_name_it(&desk, third.pid());
     hung.signal("CONT");

@@ -234,7 +234,8 @@ fn is_ours(error: &Error, platform: &dyn Platform, scope: Scope<'_>) -> bool {
             names().filter_map(|row| row["name"].as_str()).any(|n| n.to_lowercase() == name.trim().to_lowercase())
                 || platform.starting(name)
         }
-        Scope { window_id: Some(_), .. } => false,
+        // It may be the silent one's: absence is not proven, and the command has its own deadline.
+        Scope { window_id: Some(_), .. } => true,
         _ => names().count() == 1,
     }
 }

@@ -12,8 +12,8 @@ fn silent_app() {
     let app = scene.app.as_str();
     let commands: &[(&[&str], u64)] = &[
         (&["snapshot", "--app", app], 3_000),
-        (&["snapshot", "--app", app, "--timeout-ms", "500"], 500),
-        (&["find", "--app", app, "--role", "button", "--timeout-ms", "1000"], 1_000),
+        (&["snapshot", "--app", app, "--timeout-ms", "1500"], 1_500),
+        (&["find", "--app", app, "--role", "button", "--timeout-ms", "2000"], 2_000),
         (&["list-surfaces", "--app", app], 5_000),
         (&["wait", "--text", "OK", "--app", app, "--timeout", "1500"], 1_500),
     ];
@@ -33,7 +33,7 @@ fn silent_app() {
     assert_eq!(row["responsive"], false, "{apps}");
     within(&scene.desk.cli(&["list-windows"]), 5_000);
     // Nothing is proven absent while one is silent.
-    refused(&scene.desk.cli(&["snapshot", "--app", "Nobody", "--timeout-ms", "500"]), "APP_UNRESPONSIVE", None);
+    refused(&scene.desk.cli(&["snapshot", "--app", "Nobody", "--timeout-ms", "2000"]), "APP_UNRESPONSIVE", None);
     assert_eq!(scene.writes().len(), 0);
 }
 
