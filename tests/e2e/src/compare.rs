@@ -208,8 +208,6 @@ fn role_fits(number: u64, role: &str) -> bool {
     wanted.contains(&role)
 }
 
-type u64 = u64;
-
 /// A window that didn't change while it was read: the walk before and the walk after agree, and what the product
 /// printed in between.
 pub fn steady(desk: &Desk, pid: u32, app: &str, args: &[&str]) -> (Oracle, Value) {
