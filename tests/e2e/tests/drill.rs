@@ -79,15 +79,16 @@ fn a_drill_keeps_the_snapshot_and_replaces_what_is_below() {
 }
 
 /// A drill that can't read everything changes no ref that was there.
-fn all_or_nothing(scenario: &str, app: &str, moved: &str, args: &[&str]) -> (Desk, Provider, String) {
+fn all_or_nothing(scenario: &str, app: &str, late: &Value, args: &[&str]) -> (Desk, Provider, String) {
     let desk = Desk::new();
     let provider = Provider::start(&desk, scenario);
+    // The fault goes by the id: the node is away while the window is read for the first time.
+    provider.control(json!({"cmd": "remove", "node": late["id"]}));
     add_box(&provider, "box");
-    let first = desk.ok(&["snapshot", "--app", app, "--timeout-ms", "20000"]);
+    let first = desk.ok(&["snapshot", "--app", app]);
     let (root, a) = (one(&first, "box"), one(&first, "box A"));
-    provider.control(json!({"cmd": "move", "node": moved, "parent": "box"}));
-    let before = desk.dir.path().join("state");
-    let map = before.join("snapshots").join(first["snapshot_id"].as_str().expect("an id")).join("refmap.json");
+    provider.control(json!({"cmd": "add", "parent": "box", "node": late}));
+    let map = desk.dir.path().join("state/snapshots").join(first["snapshot_id"].as_str().expect("an id")).join("refmap.json");
     let kept = std::fs::read(&map).expect("the ref map");
     let args: Vec<&str> = ["snapshot", "--root", &root].iter().chain(args).copied().collect();
     let reply = desk.cli(&args);
@@ -104,12 +105,14 @@ fn all_or_nothing(scenario: &str, app: &str, moved: &str, args: &[&str]) -> (Des
 
 #[test]
 fn a_drill_into_silence_changes_nothing() {
-    all_or_nothing("silent-node", "Silent node", "mute", &["--timeout-ms", "1500"]);
+    let mute = json!({"id": "mute", "role": "panel", "name": "Mute", "children": [button("inside", "Inside")]});
+    all_or_nothing("silent-node", "Silent node", &mute, &["--timeout-ms", "1500"]);
 }
 
 #[test]
 fn a_drill_that_is_too_slow_changes_nothing() {
-    let (desk, _provider, root) = all_or_nothing("slow-node", "Slow node", "slow", &["--timeout-ms", "250"]);
+    let slow = button("slow", "Slow");
+    let (desk, _provider, root) = all_or_nothing("slow-node", "Slow node", &slow, &["--timeout-ms", "250"]);
     // With time enough the same drill succeeds.
     let drill = desk.ok(&["snapshot", "--root", &root, "--timeout-ms", "30000"]);
     assert_eq!(refs_named(&drill, "button", "Slow").len(), 1, "{drill}");

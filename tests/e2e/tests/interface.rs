@@ -57,9 +57,9 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("restore", &["--app", "nobody"]),
     ("open-system-surface", &["--surface", "dock"]),
     ("list-notifications", &[]),
-    ("dismiss-notification", &["1"]),
+    ("dismiss-notification", &["1", "--expected-app", "nobody"]),
     ("dismiss-all-notifications", &[]),
-    ("notification-action", &["1", "open"]),
+    ("notification-action", &["1", "open", "--expected-app", "nobody"]),
     ("clipboard-get", &[]),
     ("clipboard-set", &["x"]),
     ("clipboard-clear", &[]),
@@ -222,8 +222,7 @@ fn panic_on_head() {
     let desk = Desk::new();
     let _provider = Provider::start(&desk, "hundred-thousand-cached");
     // More than a pipe holds, so that the reader is certainly gone in the middle of the answer.
-    let mut child =
-        desk.cli_spawn(&["find", "--app", "Many", "--name", "Row", "--limit", "0", "--timeout-ms", "60000"]);
+    let mut child = desk.cli_spawn(&["snapshot", "--app", "Many", "--timeout-ms", "60000"]);
     let mut first = [0; 16];
     let mut out = child.stdout.take().expect("its output");
     out.read_exact(&mut first).expect("the head of the answer");
