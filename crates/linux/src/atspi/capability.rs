@@ -152,10 +152,6 @@ pub fn capabilities(
         set.insert(C::SetValue);
         set.insert(C::TypeText);
     }
-    // Typing goes through the focus where the toolkit has no editor to speak to.
-    if !read_only && editable && (states.has(States::FOCUSABLE) || field) {
-        set.insert(C::TypeText);
-    }
     if !read_only && interfaces.has(Interfaces::VALUE) && matches!(role, Role::Slider | Role::Incrementor) {
         set.insert(C::SetValue);
     }
@@ -242,7 +238,7 @@ mod tests {
         let s = States::EDITABLE | States::FOCUSABLE;
         assert_eq!(caps(Role::TextField, n::TEXT, s, i, &["activate"], Gtk3), ["SetValue", "SetFocus", "TypeText"]);
         // FINDINGS §5: Gecko's editor says True and changes nothing.
-        assert_eq!(caps(Role::TextField, n::ENTRY, s, i, &["activate"], Gecko), ["SetFocus", "ScrollTo", "TypeText"]);
+        assert_eq!(caps(Role::TextField, n::ENTRY, s, i, &["activate"], Gecko), ["SetFocus", "ScrollTo"]);
     }
 
     #[test]

@@ -22,20 +22,6 @@ use agent_desktop_core::tree::name::stable_name;
 use agent_desktop_core::tree::raw::{Facts, Handle};
 use std::collections::HashMap;
 
-/// Fields of the target beside the basic ones: all at once, since asking again would cost another round trip. Those
-/// that do not belong to the element are put away afterwards.
-const MORE: &[Field] = &[
-    Field::RoleName,
-    Field::ActionCount,
-    Field::Id,
-    Field::Attributes,
-    Field::Characters,
-    Field::Number,
-    Field::Relations,
-    Field::Extents,
-    Field::Cell,
-];
-
 /// What is asked of witnesses and label sources beside the basic facts: what text may be in.
 const TEXTUAL: &[Field] = &[Field::Characters];
 
@@ -75,6 +61,7 @@ pub fn probe(platform: &LinuxPlatform, request: &ProbeRequest<'_>, deadline: Dea
     if known.is_none() && reads.answered {
         platform.learn(reads.subjects[0].object.bus.clone(), reads.toolkit);
     }
+    reads.second();
     reads.follow();
     reads.moved_edges();
     let element = reads.element(platform, request.bounds);
@@ -161,12 +148,17 @@ impl<'a> Reads<'a> {
 
     /// The flight that asks everything whose address is known.
     fn first(&mut self, toolkit_unknown: bool) {
-        let mut jobs: Vec<(usize, Field)> = BASIC.iter().chain(MORE).map(|f| (0, *f)).collect();
+        let mut jobs: Vec<(usize, Field)> = BASIC.iter().map(|f| (0, *f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
-            jobs.extend(BASIC.iter().chain(TEXTUAL).map(|f| (at, *f)));
+            jobs.extend(BASIC.iter().map(|f| (at, *f)));
         }
+        let application = self.ancestors.end.checked_sub(1);
         for at in self.ancestors.clone() {
-            jobs.extend([Field::Role, Field::States, Field::Extents].map(|f| (at, f)));
+            jobs.extend([Field::Role, Field::States].map(|f| (at, f)));
+            // The application itself has no place on the screen.
+            if Some(at) != application {
+                jobs.push((at, Field::Extents));
+            }
         }
         let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
         let target = &self.subjects[0].object;
@@ -192,6 +184,25 @@ impl<'a> Reads<'a> {
             edge.holds = edge.judge(answer, pid, self.toolkit);
         }
         self.answered = self.subjects.iter().any(|s| s.native.answered);
+    }
+
+    /// The details that the read plan asks for, now that it is known what the elements are.
+    fn second(&mut self) {
+        if !self.answered {
+            return;
+        }
+        let above = self.above();
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
+        let mut jobs: Vec<(usize, Field)> = wanted.into_iter().map(|f| (0, f)).collect();
+        for at in self.labels.clone().chain(self.witnesses.clone()) {
+            if self.subjects[at].native.interfaces_or_none().has(i::Interfaces::TEXT) {
+                jobs.extend(TEXTUAL.iter().map(|f| (at, *f)));
+            }
+        }
+        for (at, field) in &jobs {
+            self.subjects[*at].native.await_field(*field);
+        }
+        flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
     }
 
     /// Texts and names of actions, whose number is known now, and labels that are new.
