@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn action_names_keep_their_index() {
         let mut native = Native::default();
-        native.expect(Field::ActionCount);
+        native.await_field(Field::ActionCount);
         assert_eq!(native.actions, Evidence::Unknown(Cause::NotRead));
         native.take(Field::ActionCount, Ok(reply(&Value::from(2i32))), Toolkit::Gtk4);
         let refused = CallError::Remote { name: "org.gtk.GDBus.UnmappedGError.X".into(), message: "No action".into() };
