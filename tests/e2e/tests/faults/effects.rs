@@ -86,7 +86,8 @@ fn text_set_but_not() {
         assert_eq!(error["disposition"]["retry"], "unsafe", "{error}");
     }
     let writes = scene.writes();
-    let members: Vec<&str> = writes.iter().filter_map(|w| w["member"].as_str()).filter(|m| *m != "SetCaretOffset").collect();
+    let members: Vec<&str> =
+        writes.iter().filter_map(|w| w["member"].as_str()).filter(|m| *m != "SetCaretOffset").collect();
     assert_eq!(members, ["SetTextContents", "InsertText"], "{writes:#?}");
 }
 

@@ -32,7 +32,8 @@ fn null_refs() {
 fn count_lies() {
     let scene = Scene::new("count-lies");
     let data = scene.partial(&["--timeout-ms", "20000"]);
-    let fruit = nodes(&data["tree"]).into_iter().filter(|n| n["name"].as_str().is_some_and(|t| t.starts_with("Fruit ")));
+    let fruit =
+        nodes(&data["tree"]).into_iter().filter(|n| n["name"].as_str().is_some_and(|t| t.starts_with("Fruit ")));
     let shown = fruit.count();
     assert!(shown == 20 || data["complete"] == false, "{shown} shown as complete: {data:#}");
     named(&data, "One");

@@ -146,7 +146,9 @@ fn refs_are_qualified() {
     let scene = Scene::new("simple");
     let ok = ref_of(&scene.snapshot(), "OK");
     let (snapshot, number) = ok.split_once(':').expect("a qualified ref");
-    for bare in [number, &format!("@{number}"), snapshot, "@:e1", "@s1:1", "ok", "", &format!("{ok} "), &format!("{ok}x")] {
+    for bare in
+        [number, &format!("@{number}"), snapshot, "@:e1", "@s1:1", "ok", "", &format!("{ok} "), &format!("{ok}x")]
+    {
         refused(&scene.click(bare), "INVALID_ARGS", None);
     }
     refused(&scene.click(&format!("{snapshot}:e99999")), "STALE_REF", None);

@@ -50,7 +50,7 @@ fn forges_nothing(text: &str) {
     }
 }
 
-/// Texts of 1 MiB: cut and said to be, bounded in size, and nobody else is affected.
+/// Texts of 1 MiB: bounded in size, and nobody else is affected.
 #[test]
 fn long_names() {
     let scene = Scene::new("long-names");

@@ -16,7 +16,8 @@ fn peak(scene: &Scene, args: &[&str]) -> (u64, String) {
     let mut peak = 0;
     while child.try_wait().expect("its state").is_none() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let now = text.lines().find_map(|l| l.strip_prefix("VmHWM:")).and_then(|l| l.split_whitespace().next()?.parse().ok());
+        let now =
+            text.lines().find_map(|l| l.strip_prefix("VmHWM:")).and_then(|l| l.split_whitespace().next()?.parse().ok());
         peak = peak.max(now.unwrap_or(0));
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
