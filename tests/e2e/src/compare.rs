@@ -251,14 +251,25 @@ pub struct Rate {
     pub resolved: usize,
     /// Refs that were printed.
     pub printed: usize,
+    /// Refs of a virtual grid's cells, which are made on demand and not tried.
+    pub cells: usize,
+}
+
+/// Children that a virtual container was asked for: its own number of them says that nobody has them all.
+pub fn cells(tree: &Value) -> Vec<&Value> {
+    let huge = |n: &&Value| n["children_count"].as_u64().is_some_and(|c| c > 100_000);
+    crate::reply::nodes(tree).into_iter().filter(huge).flat_map(|n| n["children"].as_array().into_iter().flatten()).collect()
 }
 
 /// Asks for refs of a snapshot, each by a process of its own, so that nothing is remembered from one to the next.
 pub fn resolve_rate(desk: &Desk, snapshot: &Value, at_most: usize) -> (Rate, Vec<String>) {
-    let all: Vec<&Value> = crate::reply::nodes(&snapshot["tree"]).into_iter().filter(|n| n["ref_id"].is_string()).collect();
+    let mut all: Vec<&Value> = crate::reply::nodes(&snapshot["tree"]).into_iter().filter(|n| n["ref_id"].is_string()).collect();
     assert_eq!(snapshot["ref_count"], all.len(), "ref_count and printed refs");
+    let printed = all.len();
+    let cells: HashSet<&str> = cells(&snapshot["tree"]).into_iter().filter_map(|n| n["ref_id"].as_str()).collect();
+    all.retain(|n| !n["ref_id"].as_str().is_some_and(|r| cells.contains(r)));
     let step = all.len().div_ceil(at_most).max(1);
-    let mut rate = Rate { tried: 0, resolved: 0, printed: all.len() };
+    let mut rate = Rate { tried: 0, resolved: 0, printed, cells: cells.len() };
     let mut failed = Vec::new();
     for node in all.into_iter().step_by(step) {
         rate.tried += 1;
