@@ -131,12 +131,16 @@ impl Oracle {
         out
     }
 
-    /// The labels inside an element, in a row.
-    fn labels_of(&self, at: usize) -> String {
+    /// Whether a name is made of labels and static texts inside the element, in their order.
+    fn made_of_labels(&self, at: usize, name: &str) -> bool {
         let mut below: Vec<usize> = self.below(at);
         below.sort_unstable();
-        let labels = below.into_iter().map(|at| &self.nodes[at]).filter(|n| n["role"] == 29);
-        labels.map(|n| plain(n["name"].as_str().unwrap_or(""))).collect::<Vec<_>>().join(" ")
+        let mut rest = name;
+        for node in below.into_iter().map(|at| &self.nodes[at]).filter(|n| n["role"] == 29 || n["role"] == 116) {
+            let text = plain(node["name"].as_str().unwrap_or(""));
+            rest = rest.strip_prefix(text).map_or(rest, str::trim_start);
+        }
+        rest.is_empty()
     }
 
     /// A printed name is the node's own, or a text that stands in the window; an own name that isn't printed is a type
@@ -147,7 +151,7 @@ impl Oracle {
             Some(printed) if printed == own || halves(own) == Some(printed) => {}
             Some(printed) if own.is_empty() || hides_label(own) => {
                 let known = self.texts.contains(printed) || self.texts.iter().any(|t| halves(t) == Some(printed));
-                if !known && self.labels_of(at) != printed {
+                if !known && !self.made_of_labels(at, printed) {
                     out.elsewhere.push((at, printed.to_owned()));
                 }
             }
