@@ -131,12 +131,16 @@ impl Oracle {
         out
     }
 
-    /// The labels inside an element, in a row.
-    fn labels_of(&self, at: usize) -> String {
+    /// Whether a name is made of labels and static texts inside the element, in their order.
+    fn made_of_labels(&self, at: usize, name: &str) -> bool {
         let mut below: Vec<usize> = self.below(at);
         below.sort_unstable();
-        let labels = below.into_iter().map(|at| &self.nodes[at]).filter(|n| n["role"] == 29);
-        labels.map(|n| plain(n["name"].as_str().unwrap_or(""))).collect::<Vec<_>>().join(" ")
+        let mut rest = name;
+        for node in below.into_iter().map(|at| &self.nodes[at]).filter(|n| n["role"] == 29 || n["role"] == 116) {
+            let text = plain(node["name"].as_str().unwrap_or(""));
+            rest = rest.strip_prefix(text).map_or(rest, str::trim_start);
+        }
+        rest.is_empty()
     }
 
     /// A printed name is the node's own, or a text that stands in the window; an own name that isn't printed is a type
@@ -147,7 +151,7 @@ impl Oracle {
             Some(printed) if printed == own || halves(own) == Some(printed) => {}
             Some(printed) if own.is_empty() || hides_label(own) => {
                 let known = self.texts.contains(printed) || self.texts.iter().any(|t| halves(t) == Some(printed));
-                if !known && self.labels_of(at) != printed {
+                if !known && !self.made_of_labels(at, printed) {
                     out.elsewhere.push((at, printed.to_owned()));
                 }
             }
@@ -251,14 +255,25 @@ pub struct Rate {
     pub resolved: usize,
     /// Refs that were printed.
     pub printed: usize,
+    /// Refs of a virtual grid's cells, which are made on demand and not tried.
+    pub cells: usize,
+}
+
+/// Children that a virtual container was asked for: its own number of them says that nobody has them all.
+pub fn cells(tree: &Value) -> Vec<&Value> {
+    let huge = |n: &&Value| n["children_count"].as_u64().is_some_and(|c| c > 100_000);
+    crate::reply::nodes(tree).into_iter().filter(huge).flat_map(|n| n["children"].as_array().into_iter().flatten()).collect()
 }
 
 /// Asks for refs of a snapshot, each by a process of its own, so that nothing is remembered from one to the next.
 pub fn resolve_rate(desk: &Desk, snapshot: &Value, at_most: usize) -> (Rate, Vec<String>) {
-    let all: Vec<&Value> = crate::reply::nodes(&snapshot["tree"]).into_iter().filter(|n| n["ref_id"].is_string()).collect();
+    let mut all: Vec<&Value> = crate::reply::nodes(&snapshot["tree"]).into_iter().filter(|n| n["ref_id"].is_string()).collect();
     assert_eq!(snapshot["ref_count"], all.len(), "ref_count and printed refs");
+    let printed = all.len();
+    let cells: HashSet<&str> = cells(&snapshot["tree"]).into_iter().filter_map(|n| n["ref_id"].as_str()).collect();
+    all.retain(|n| !n["ref_id"].as_str().is_some_and(|r| cells.contains(r)));
     let step = all.len().div_ceil(at_most).max(1);
-    let mut rate = Rate { tried: 0, resolved: 0, printed: all.len() };
+    let mut rate = Rate { tried: 0, resolved: 0, printed, cells: cells.len() };
     let mut failed = Vec::new();
     for node in all.into_iter().step_by(step) {
         rate.tried += 1;

@@ -10,7 +10,7 @@ mod fixture;
 mod live;
 mod reply;
 
-pub use compare::{Compared, Oracle, Rate, resolve_rate, steady};
+pub use compare::{Compared, Oracle, Rate, cells, resolve_rate, steady};
 pub use deeds::{FOREIGN, SECRET, delivery};
 pub use desk::{App, Desk, binary, wait_for};
 pub use fixture::{Fixture, Provider};

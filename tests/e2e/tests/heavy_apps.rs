@@ -2,7 +2,7 @@
 
 mod common;
 
-use agent_desktop_e2e::{App, Desk, nodes, steady, wait_for};
+use agent_desktop_e2e::{App, Desk, cells, nodes, steady, wait_for};
 use common::is_read_as_it_is;
 use std::path::PathBuf;
 
@@ -62,20 +62,28 @@ fn chromium(desk: &Desk, more: &[&str], urls: &[&str], at_least: usize) -> App {
     desk.launch(&argv, at_least)
 }
 
-fn office(what: &str, at_least: usize) {
-    let desk = Desk::new();
-    let app = desk.launch(&["soffice", "--norestore", "--nologo", "--nofirststartwizard", what], at_least);
-    is_read_as_it_is(&desk, &app, "soffice", at_least);
+fn office(desk: &Desk, what: &str, at_least: usize) -> App {
+    desk.launch(&["soffice", "--norestore", "--nologo", "--nofirststartwizard", what], at_least)
 }
 
 #[test]
 fn libreoffice_writer_is_read_as_it_is() {
-    office("--writer", 1000);
+    let desk = Desk::new();
+    let app = office(&desk, "--writer", 1000);
+    is_read_as_it_is(&desk, &app, "soffice", 1000);
 }
 
 #[test]
 fn libreoffice_calc_is_read_as_it_is() {
-    office("--calc", 500);
+    let desk = Desk::new();
+    let app = office(&desk, "--calc", 500);
+    is_read_as_it_is(&desk, &app, "soffice", 500);
+    // Cells are made when they are asked for and forgotten within a minute: a fresh ref answers.
+    let data = desk.ok(&["snapshot", "--app", "soffice", "--max-depth", "50", "--timeout-ms", "60000"]);
+    let cells = cells(&data["tree"]);
+    assert!(cells.len() > 100, "{} cells", cells.len());
+    let first = cells.iter().find_map(|c| c["ref_id"].as_str()).expect("a ref of a cell");
+    assert_eq!(desk.ok(&["get", first, "--property", "role"])["value"], "cell");
 }
 
 #[test]

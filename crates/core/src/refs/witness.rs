@@ -158,7 +158,7 @@ impl<'t> Witnesses<'t> {
             if !matches!(facts.cell, Evidence::Absent) && !self.parent_is_row(parent) {
                 levels.push((node, GroupKey::Rows(parent)));
                 nearest_above |= !is_self;
-            } else if facts.item {
+            } else if facts.item && facts.grade == Grade::Slot {
                 levels.push((node, GroupKey::Native(parent)));
                 nearest_above |= !is_self;
             } else if (is_self || !nearest_above) && facts.grade == Grade::Slot && self.one_of_many(node, parent) {

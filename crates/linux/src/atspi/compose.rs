@@ -191,7 +191,7 @@ pub fn compose(native: &Native, place: &Place) -> Facts {
         cell: native.cell.clone(),
         secure,
         item,
-        grade: toolkit.grade(number, place.above.in_item),
+        grade: place.above.grade(number, toolkit),
         web_wrapper: place.above.in_web && is_wrapper(native, known_role, number),
         names,
         role,

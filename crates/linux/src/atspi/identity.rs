@@ -321,15 +321,8 @@ impl<'a> Reads<'a> {
 
     fn above(&self) -> Above {
         // Outermost first.
-        self.ancestors.clone().rev().fold(Above::default(), |above, at| {
-            let native = &self.subjects[at].native;
-            above.below(
-                native.role_number().unwrap_or(n::INVALID),
-                native.states_or_none(),
-                &native.extents,
-                self.toolkit,
-            )
-        })
+        let down = self.ancestors.clone().rev();
+        down.fold(Above::default(), |above, at| above.under(&self.subjects[at].native, self.toolkit))
     }
 
     fn element(&mut self, platform: &LinuxPlatform, bounds: bool) -> Presence {

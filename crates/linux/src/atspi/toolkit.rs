@@ -124,7 +124,7 @@ impl Toolkit {
         match self {
             // TreeView and ListBox rows keep their address; LibreOffice's objects are counted and never reused (§4).
             Gtk3 | LibreOffice => Grade::Follows,
-            // List views recycle. A row of a ListBox doesn't, but has the same role and no other mark: slot.
+            // List views recycle; a row of a ListBox doesn't ([`Toolkit::rows_follow`]).
             Gtk4 if item || in_slot_item => Grade::Slot,
             Gtk4 => Grade::Follows,
             // Item text changes in place under the same path.
@@ -134,6 +134,12 @@ impl Toolkit {
             Gecko | Chromium => Grade::Slot,
             Java | Clutter | Other => Grade::Slot,
         }
+    }
+
+    /// FINDINGS §4b: a row of GTK 4's ListBox keeps its address, one of a ListView doesn't. Both have the same roles; an
+    /// unnamed ListBox shows by its type's name, which no other type can have.
+    pub fn rows_follow(self, role: u32, name: &str) -> bool {
+        self == Gtk4 && matches!(role, n::LIST | n::LIST_BOX) && name == "GtkListBox"
     }
 
     /// FINDINGS §2 "GTK4 4.8 names": unnamed widgets carry their C type's name, tabs the word "Tab".

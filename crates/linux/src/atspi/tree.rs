@@ -132,9 +132,7 @@ impl<'a> Walk<'a> {
         for &at in level {
             let above = match self.nodes[at].parent {
                 Some(p) => {
-                    let parent = &self.subjects[p].native;
-                    let number = parent.role_number().unwrap_or(n::INVALID);
-                    self.nodes[p].above.below(number, parent.states_or_none(), &parent.extents, self.toolkit)
+                    self.nodes[p].above.under(&self.subjects[p].native, self.toolkit)
                 }
                 None => Above::default(),
             };
@@ -271,10 +269,7 @@ impl<'a> Walk<'a> {
     fn hide_below(&mut self) {
         for at in 1..self.nodes.len() {
             let Some(p) = self.nodes[at].parent else { continue };
-            let parent = &self.subjects[p].native;
-            let number = parent.role_number().unwrap_or(n::INVALID);
-            self.nodes[at].above =
-                self.nodes[p].above.below(number, parent.states_or_none(), &parent.extents, self.toolkit);
+            self.nodes[at].above = self.nodes[p].above.under(&self.subjects[p].native, self.toolkit);
         }
     }
 

@@ -1,9 +1,11 @@
 //! What can be seen (decisions D11): hidden, off screen, or neither, from what each toolkit reports.
 
+use super::native::Native;
 use super::role::{self, native as n};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
 use agent_desktop_core::evidence::Evidence;
+use agent_desktop_core::tree::raw::Grade;
 
 /// What the ancestors say about everything below them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,8 +18,10 @@ pub struct Above {
     pub disabled: bool,
     /// Web content.
     pub in_web: bool,
-    /// An item of a collection.
+    /// An item of a collection that shows other rows by the same element.
     pub in_item: bool,
+    /// A list whose rows keep their elements, directly above.
+    pub rows_follow: bool,
     /// A part of the content that can be scrolled out of view.
     pub scrolled: bool,
 }
@@ -72,10 +76,27 @@ impl Above {
             disabled: self.disabled
                 || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
             in_web: self.in_web || number == n::DOCUMENT_WEB,
-            in_item: self.in_item || item,
+            in_item: self.in_item || (item && !self.rows_follow),
+            rows_follow: false,
             // A notebook's page is shown or not, wherever it stands.
             scrolled: number != n::PAGE_TAB && (self.scrolled || number == n::VIEWPORT || item),
         }
+    }
+
+    /// What an element that was read says about its descendants, in addition.
+    #[must_use]
+    pub fn under(self, native: &Native, toolkit: Toolkit) -> Self {
+        let number = native.role_number().unwrap_or(n::INVALID);
+        let rows_follow = native.name.known().is_some_and(|name| toolkit.rows_follow(number, name));
+        Self { rows_follow, ..self.below(number, native.states_or_none(), &native.extents, toolkit) }
+    }
+
+    /// Whether the address of an element here follows it.
+    pub fn grade(self, number: u32, toolkit: Toolkit) -> Grade {
+        if self.rows_follow && !self.in_item && role::is_item(number) {
+            return Grade::Follows;
+        }
+        toolkit.grade(number, self.in_item)
     }
 
     /// Whether extents must tell what the states can't: scrolled out of view, or not shown at all.
@@ -140,6 +161,27 @@ mod tests {
     const SEEN: u64 = States::VISIBLE | States::SHOWING | States::SENSITIVE;
     const GONE: Evidence<(i32, i32, i32, i32)> = Evidence::Known((i32::MIN, i32::MIN, 1, 1));
     const REAL: Evidence<(i32, i32, i32, i32)> = Evidence::Known((10, 3_434, 40, 20));
+
+    #[test]
+    fn rows_of_a_list_box_keep_their_addresses() {
+        let native = |number, name: &str| Native {
+            role: Evidence::Known(number),
+            name: Evidence::Known(name.to_owned()),
+            states: Evidence::Known(States(SEEN)),
+            ..Native::default()
+        };
+        let grades = |list: &str| {
+            let row = Above::default().under(&native(n::LIST, list), Gtk4);
+            let inside = row.under(&native(n::LIST_ITEM, ""), Gtk4);
+            [row.grade(n::LIST_ITEM, Gtk4), inside.grade(n::PUSH_BUTTON, Gtk4)]
+        };
+        assert_eq!(grades("GtkListBox"), [Grade::Follows; 2]);
+        assert_eq!(grades("GtkListView"), [Grade::Slot; 2]);
+        assert_eq!(grades("People"), [Grade::Slot; 2]);
+        // A view inside a row recycles again.
+        let row = Above::default().under(&native(n::LIST, "GtkListBox"), Gtk4).under(&native(n::LIST_ITEM, ""), Gtk4);
+        assert_eq!(row.under(&native(n::LIST, "GtkListView"), Gtk4).grade(n::LIST_ITEM, Gtk4), Grade::Slot);
+    }
 
     #[test]
     fn scrolled_out_is_not_hidden_and_a_page_not_shown_is() {

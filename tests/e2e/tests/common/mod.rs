@@ -18,8 +18,8 @@ pub fn is_read_as_it_is(desk: &Desk, running: &App, app: &str, at_least: usize) 
 
     let (rate, failed) = resolve_rate(desk, &data, SAMPLE);
     eprintln!(
-        "{app}: {} nodes equal to the raw walk; {} of {} refs tried, {} resolved; {} virtual grids",
-        found.nodes, rate.tried, rate.printed, rate.resolved, found.grids
+        "{app}: {} nodes equal to the raw walk; {} of {} refs tried, {} resolved; {} virtual grids, {} cells",
+        found.nodes, rate.tried, rate.printed, rate.resolved, found.grids, rate.cells
     );
     for why in &failed {
         eprintln!("{app}: does not resolve: {why}");
