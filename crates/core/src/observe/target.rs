@@ -203,7 +203,7 @@ pub fn find_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         let again = match (error.code(), scope.app) {
             // A command on one application has its own deadline, not that of lists.
             (Code::AppUnresponsive, _) => is_ours(&error, platform, scope),
-            (Code::AppNotFound | Code::ActionNotSupported, Some(name)) => platform.starting(name),
+            (Code::AppNotFound | Code::ActionNotSupported, Some(name)) => is_starting(platform, name, deadline),
             _ => false,
         };
         if !again || deadline.left() <= reserve + POLL {
@@ -211,6 +211,14 @@ pub fn find_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         }
         std::thread::sleep(POLL);
     }
+}
+
+/// Whether it was started a moment ago. On the bus it may be called otherwise than its process.
+fn is_starting(platform: &dyn Platform, name: &str, deadline: Deadline) -> bool {
+    let own = |apps: Vec<App>| -> bool {
+        apps.iter().filter(|app| matches(name, app)).flat_map(|app| &app.names).any(|name| platform.starting(name))
+    };
+    platform.starting(name) || platform.apps(deadline).is_ok_and(own)
 }
 
 /// Whether the silent application is the one that was asked for, so that waiting for it makes sense.
