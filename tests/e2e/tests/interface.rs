@@ -241,7 +241,8 @@ fn no_desktop() {
     let desk = Desk::new();
     let state = desk.dir.path().join("elsewhere");
     for (missing, left) in [("everything", vec![]), ("the session bus", vec!["DISPLAY", "XAUTHORITY"])] {
-        for args in [&["snapshot"][..], &["list-apps"], &["find", "--role", "button"], &["launch", "gnome-calculator"]] {
+        for args in [&["snapshot"][..], &["list-apps"], &["find", "--role", "button"], &["launch", "gnome-calculator"]]
+        {
             let mut command = Command::new(agent_desktop_e2e::binary("agent-desktop"));
             command.env_clear().envs(desk.env.iter().filter(|(k, _)| left.contains(&k.as_str())).cloned());
             command.env("AGENT_DESKTOP_HOME", &state).args(args).stdin(Stdio::null());
