@@ -3,7 +3,7 @@
 """What an application's accessibility tree is right now, as JSON.
 
     walk.py --list
-    walk.py (--pid N | --app NAME) [--window SUBSTR] [--extents] [--twice] [--light]
+    walk.py (--pid N | --app NAME) [--window SUBSTR] [--extents] [--twice [--by-place]] [--light]
             [--in-flight N] [--child-limit N]
 
 The independent reader for tests of the product: raw D-Bus, no cache, no libatspi.
@@ -17,7 +17,8 @@ children_skipped (ChildCount beyond --child-limit, default 4096: children are no
 not_entered (a window that --window does not name), also_under (a second parent).
 
 Exit code: 0; 1 no such application; 3 with --twice, when two reads disagree about which
-nodes there are and where.
+nodes there are and where; with --by-place about what stands where, whatever its address
+(Qt 6.4 gives the items of a tree widget new addresses each time its children are listed).
 """
 
 import argparse
@@ -50,6 +51,11 @@ def read(bus, args):
     return walk, {"application": application, "count": len(shown), "elapsed_ms": round(elapsed), "nodes": shown}
 
 
+def places(found):
+    """What stands where, without addresses."""
+    return [(n["parent"], n["index_in_parent"], n["role"], n["name"]) for n in found["nodes"]]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Reads an accessibility tree without any cache.")
     parser.add_argument("--list", action="store_true")
@@ -58,6 +64,7 @@ def main():
     parser.add_argument("--window")
     parser.add_argument("--extents", action="store_true")
     parser.add_argument("--twice", action="store_true")
+    parser.add_argument("--by-place", action="store_true")
     parser.add_argument("--light", action="store_true", help="roles, names, states and edges only")
     parser.add_argument("--in-flight", type=int, default=32)
     parser.add_argument("--child-limit", type=int, default=atspi.CHILD_LIMIT)
@@ -75,7 +82,12 @@ def main():
     code = 0
     if args.twice:
         second = read(bus, args)
-        if second is None or second[0].shape() != first[0].shape():
+        def differ():
+            if args.by_place:
+                return places(second[1]) != places(first[1])
+            return second[0].shape() != first[0].shape()
+
+        if second is None or differ():
             code = 3
             before, after = first[0].shape(), second[0].shape() if second else set()
             first[1]["disagreement"] = {"only_first": sorted(k[1] for k, *_ in before - after),

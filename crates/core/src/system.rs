@@ -36,7 +36,8 @@ pub fn status(context: &Context) -> Answer {
     match platform.status_details() {
         Value::Null => {}
         Value::Object(more) => {
-            for (key, value) in more {
+            // What the platform could not find out is left out, as everywhere.
+            for (key, value) in more.into_iter().filter(|(_, value)| !value.is_null()) {
                 out.entry(key).or_insert(value);
             }
         }

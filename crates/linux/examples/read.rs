@@ -25,10 +25,16 @@ fn line(tree: &RawTree, at: usize) {
     let depth = tree.ancestors_or_self(at as u32).count() - 1;
     let set = |v: Vec<&str>| v.join(",");
     let names = [
-        ("x", &f.names.explicit_label), ("by", &f.names.labelled_by_text), ("t", &f.names.native_title),
-        ("s", &f.names.static_value), ("c", &f.names.child_label), ("p", &f.names.placeholder), ("d", &f.names.description),
+        ("x", &f.names.explicit_label),
+        ("by", &f.names.labelled_by_text),
+        ("t", &f.names.native_title),
+        ("s", &f.names.static_value),
+        ("c", &f.names.child_label),
+        ("p", &f.names.placeholder),
+        ("d", &f.names.description),
     ];
-    let names: Vec<String> = names.iter().filter(|(_, e)| **e != Evidence::Absent).map(|(k, e)| format!("{k}={}", text(e))).collect();
+    let names: Vec<String> =
+        names.iter().filter(|(_, e)| **e != Evidence::Absent).map(|(k, e)| format!("{k}={}", text(e))).collect();
     println!(
         "{}{} [{}] {} v={} st={:?} ca={:?} id={:?} own={} cell={:?} {}{}{:?} b={:?} cut={:?} src={}",
         "  ".repeat(depth),
@@ -125,7 +131,11 @@ fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
 fn hits(platform: &LinuxPlatform, tree: &RawTree) {
     let start = Instant::now();
     let (mut target, mut other, mut unknown) = (0, 0, 0);
-    for n in tree.nodes.iter().filter(|n| n.facts.native_role.contains("button") && n.facts.states.known().is_some_and(|s| s.is_empty())) {
+    for n in tree
+        .nodes
+        .iter()
+        .filter(|n| n.facts.native_role.contains("button") && n.facts.states.known().is_some_and(|s| s.is_empty()))
+    {
         let Some(b) = n.facts.bounds.known() else { continue };
         match &platform.hit_test(&n.handle, &[b.at(0.5, 0.5)], Deadline::after_ms(1_000))[0] {
             Hit::Target => target += 1,
@@ -156,7 +166,10 @@ fn main() {
     let apps = platform.apps(deadline()).expect("apps");
     println!("apps {:?}", step.elapsed());
     for a in &apps {
-        println!("  APP {} {:?} pid {} {:?} {:?} {:?} {:?}", a.name, a.names, a.process.pid, a.presentation, a.responsive, a.bundle_id, a.root);
+        println!(
+            "  APP {} {:?} pid {} {:?} {:?} {:?} {:?}",
+            a.name, a.names, a.process.pid, a.presentation, a.responsive, a.bundle_id, a.root
+        );
     }
     let step = Instant::now();
     let windows = platform.windows(&apps, deadline()).expect("windows");
@@ -164,7 +177,16 @@ fn main() {
     for w in &windows {
         println!(
             "  WINDOW {} {:?} of {} focused {:?} visible {:?} min {:?} modal {:?} {:?} {:?} {:?}",
-            w.id, w.title, w.app_name, w.focused, w.visible, w.minimized, w.modal, w.bounds, w.responsive, w.no_tree_reason
+            w.id,
+            w.title,
+            w.app_name,
+            w.focused,
+            w.visible,
+            w.minimized,
+            w.modal,
+            w.bounds,
+            w.responsive,
+            w.no_tree_reason
         );
     }
     println!("active {:?}", platform.active_window(deadline()).map(|w| w.map(|w| w.id)));
@@ -173,7 +195,15 @@ fn main() {
         let surfaces = platform.surfaces(a, deadline());
         println!("surfaces {:?}", step.elapsed());
         for s in surfaces.iter().flatten() {
-            println!("  SURFACE {} {} {:?} items {:?} above {} of {:?}", s.kind, s.id, s.title, s.item_count, s.above.len(), s.window_id);
+            println!(
+                "  SURFACE {} {} {:?} items {:?} above {} of {:?}",
+                s.kind,
+                s.id,
+                s.title,
+                s.item_count,
+                s.above.len(),
+                s.window_id
+            );
         }
     }
     for w in windows.iter().filter(|w| w.app_name.to_lowercase().contains(&filter.to_lowercase())) {
@@ -185,14 +215,29 @@ fn main() {
             match platform.read_tree(root, &w.above, &w.process, &plan) {
                 Ok(tree) => {
                     let refs = tree.nodes.iter().filter(|n| {
-                        n.facts.role.known().is_some_and(|r| r.interactive()) || n.facts.capabilities.known().is_some_and(|c| !c.iter().all(|c| c.token() == "SetFocus"))
+                        n.facts.role.known().is_some_and(|r| r.interactive())
+                            || n.facts.capabilities.known().is_some_and(|c| !c.iter().all(|c| c.token() == "SetFocus"))
                     });
                     println!(
                         "TREE {} {:?} nodes {} refs {} complete {} {:?} {:?} {}",
-                        w.app_name, step.elapsed(), tree.nodes.len(), refs.count(), tree.complete(), tree.kind, tree.notes, if plan.bounds { "bounds" } else { "" }
+                        w.app_name,
+                        step.elapsed(),
+                        tree.nodes.len(),
+                        refs.count(),
+                        tree.complete(),
+                        tree.kind,
+                        tree.notes,
+                        if plan.bounds { "bounds" } else { "" }
                     );
                     for n in tree.nodes.iter().filter(|n| n.cut.is_some()) {
-                        println!("  CUT {:?} {:?} of {:?} at {} {}", n.cut, n.children.len(), n.child_count, n.handle.as_str(), n.facts.native_role);
+                        println!(
+                            "  CUT {:?} {:?} of {:?} at {} {}",
+                            n.cut,
+                            n.children.len(),
+                            n.child_count,
+                            n.handle.as_str(),
+                            n.facts.native_role
+                        );
                     }
                     if run == 1 {
                         probe_all(&platform, &tree, w);

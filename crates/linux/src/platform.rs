@@ -1,11 +1,11 @@
 //! The adapter as core sees it.
 
-use crate::atspi::{apps, frames, read};
 use crate::atspi::frames::Screen;
 use crate::atspi::interface as i;
 use crate::atspi::native::Field;
 use crate::atspi::toolkit::Toolkit;
 use crate::atspi::windows as x_windows;
+use crate::atspi::{apps, frames, read};
 use crate::bus::join::describe;
 use crate::bus::{Bus, Call, Object, Peers, Wire};
 use crate::desktop::DesktopEnv;
@@ -45,9 +45,17 @@ impl LinuxPlatform {
     pub fn join_with(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
-        let authority = set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
+        let authority =
+            set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
         let display = set("DISPLAY").map(|d| (d, authority));
-        Ok(Self { bus, display, x: Mutex::new(None), toolkits: Mutex::new(HashMap::new()), peers: Peers::default(), inside: None })
+        Ok(Self {
+            bus,
+            display,
+            x: Mutex::new(None),
+            toolkits: Mutex::new(HashMap::new()),
+            peers: Peers::default(),
+            inside: None,
+        })
     }
 
     /// The same, remembering the private desktop or the session that these variables belong to: what is started must

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 /// How long switching trees on may take, in milliseconds.
 const SWITCH_MS: u64 = 2_000;
-/// How long an application may take to close its windows, and to end after it has none.
+/// How long an application may take to close its windows and to end, before one that has no window left is asked the
+/// way a process without windows is: it may still be saving.
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 const TERM_WAIT: Duration = Duration::from_secs(3);
 /// A process younger than this may still be on its way to the accessibility bus.
@@ -115,6 +116,11 @@ pub fn starting(name: &str) -> bool {
     })
 }
 
+/// Whether this process was started a moment ago.
+pub fn young(key: &ProcessKey) -> bool {
+    i32::try_from(key.pid).is_ok_and(|pid| age(pid).is_some_and(|age| age < STARTING))
+}
+
 /// How long a process has been running.
 fn age(pid: i32) -> Option<Duration> {
     let stat = process::stat::read(pid).ok()?;
@@ -155,16 +161,15 @@ pub fn close(platform: &LinuxPlatform, app: &App, request: CloseRequest, deadlin
                 closed.closed = true;
                 break;
             }
+            if asked > 0 && !patience.passed() {
+                continue;
+            }
             let left = platform.x_windows(deadline).is_none_or(|all| all.iter().any(|w| w.pid == Some(pid)));
-            if (!left || asked == 0) && !patience.passed() {
-                // It has no window, and lives: it is asked the way a process without windows is.
+            if !left || asked == 0 {
                 signal(key, pid, rustix::process::Signal::TERM, "SIGTERM", &mut closed)?;
                 closed.closed = gone(pid, TERM_WAIT, deadline);
-                break;
             }
-            if patience.passed() {
-                break;
-            }
+            break;
         }
     }
     closed.delivery = if closed.closed { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };

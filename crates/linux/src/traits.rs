@@ -9,13 +9,20 @@ use agent_desktop_core::error::Error;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
-    App, Apps, CloseRequest, Closed, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
+    App, Apps, CloseRequest, Closed, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest, ProcessKey,
+    ProcessLife, ReadPlan, SurfaceInfo, Window,
 };
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use agent_desktop_core::vocab::surface::Surface;
 
 impl Observe for LinuxPlatform {
-    fn read_tree(&self, root: &Handle, above: &[Link], process: &ProcessKey, plan: &ReadPlan) -> Result<RawTree, Error> {
+    fn read_tree(
+        &self,
+        root: &Handle,
+        above: &[Link],
+        process: &ProcessKey,
+        plan: &ReadPlan,
+    ) -> Result<RawTree, Error> {
         self.tree(root, above, process.pid, plan)
     }
 
@@ -88,6 +95,10 @@ impl Apps for LinuxPlatform {
 
     fn starting(&self, name: &str) -> bool {
         programs::starting(name)
+    }
+
+    fn young(&self, process: &ProcessKey) -> bool {
+        programs::young(process)
     }
 
     fn close(&self, app: &App, request: CloseRequest, deadline: Deadline) -> Result<Closed, Error> {

@@ -86,7 +86,14 @@ impl Live<'_> {
             assert!(data["details"]["effect"].is_string(), "{data}");
         }
         let twins = crate::refs_named(&self.snapshot(), "button", "OK");
-        for (at, id) in [(1, "ok2"), (0, "ok1")] {
+        assert_eq!(twins.len(), 2, "{}", self.kind);
+        // One after the other without a pause: a button that is still shown pressed would swallow the second.
+        for (at, id) in [(1, "ok2"), (0, "ok1"), (0, "ok1"), (0, "ok1")] {
+            if self.is_web() {
+                // Two of many buttons side by side, with one label: a page may show anything in their place.
+                self.refused(&["click", &twins[at]], "AMBIGUOUS_TARGET", &["identity_not_unique"]);
+                continue;
+            }
             self.once(&["click", &twins[at]], "clicked", id, Value::Null);
         }
     }
@@ -97,7 +104,10 @@ impl Live<'_> {
         let before = self.landed();
         let data = self.desk.ok(&["click", &dead]);
         assert_eq!(delivery(&data), "delivered_unverified", "{}: {data}", self.kind);
-        assert!(self.fixture.state()["fields"]["countdown"].is_number() || data["details"]["effect"] != "gone", "{data}");
+        assert!(
+            self.fixture.state()["fields"]["countdown"].is_number() || data["details"]["effect"] != "gone",
+            "{data}"
+        );
         assert_eq!(self.landed(), before, "{}", self.kind);
     }
 
@@ -120,7 +130,10 @@ impl Live<'_> {
         let on = self.only(role, name);
         let checked = |wanted: bool| {
             let data = self.desk.ok(&["is", &on, "--property", "checked"]);
-            assert_eq!((&data["result"], &data["applicable"]), (&json!(wanted), &json!(true)), "{}: {data}", self.kind);
+            assert_eq!(data["result"], wanted, "{}: {data}", self.kind);
+            // GTK 4's toggle button that isn't pressed can't be told from a plain button.
+            let told = wanted || self.kind != "gtk4" || role != "button";
+            assert_eq!(data["applicable"], told, "{}: {data}", self.kind);
             assert_eq!(self.field(id), wanted, "{} {id}", self.kind);
         };
         self.once_verified(&["check", &on], "toggled", id, json!(true));
@@ -182,7 +195,13 @@ impl Live<'_> {
             self.refused(&["set-value", &volume, bad], "INVALID_ARGS", &[kind]);
         }
         let count = self.only("incrementor", "Count");
-        self.once_verified(&["set-value", &count, "7"], "value", "count", json!(7));
+        if self.kind == "firefox" {
+            // The field has the number, and the page is not told: the answer says that no more was verified.
+            let data = self.desk.ok(&["set-value", &count, "7"]);
+            assert_eq!(data["details"]["application_commit"], "not_verified", "{data}");
+        } else {
+            self.once_verified(&["set-value", &count, "7"], "value", "count", json!(7));
+        }
         assert_eq!(self.field("count").as_f64(), Some(7.0), "{}", self.kind);
         self.refused(&["set-value", &count, "11"], "INVALID_ARGS", &["value_out_of_range"]);
     }
@@ -197,12 +216,44 @@ impl Live<'_> {
         self.once_verified(&["select", &list, "Alpha"], "selected", "list", json!("Alpha"));
     }
 
+    /// Options by their own refs, where the list itself offers nothing.
+    pub fn choose_options(&self, container: &str) {
+        let option = |name: &str| {
+            let found = crate::beside(&self.snapshot(), container, "option", name);
+            found.unwrap_or_else(|| panic!("{}: option {name}", self.kind))
+        };
+        self.once_verified(&["select", &option("Gamma"), "Gamma"], "selected", "list", json!("Gamma"));
+        self.once(&["click", &option("Beta")], "selected", "list", json!("Beta"));
+        assert_eq!(self.field("list"), "Beta", "{}", self.kind);
+        let before = self.landed();
+        self.desk.cli(&["click", &option("Beta"), "--timeout-ms", "0"]);
+        assert_eq!(
+            (self.landed(), self.field("list")),
+            (before, json!("Beta")),
+            "{}: nothing is taken back",
+            self.kind
+        );
+    }
+
     /// The combo box by its option's text.
     pub fn choose_in_combo(&self) {
         let pick = self.only("combobox", "Pick");
+        if self.kind == "firefox" {
+            // The box shows the option, and the page is not told.
+            let data = self.desk.ok(&["select", &pick, "Three"]);
+            wait_for("the choice", || (self.field("pick") == "Three").then_some(()));
+            assert_eq!(delivery(&data), "delivered_verified", "{data}");
+            return;
+        }
         self.once_verified(&["select", &pick, "Three"], "selected", "pick", json!("Three"));
         assert_eq!(self.field("pick"), "Three", "{}", self.kind);
-        self.refused(&["select", &pick, "Four"], "ACTION_FAILED", &["select_menu_item_not_found"]);
+        let before = self.landed();
+        let error = self.desk.err(&["select", &pick, "Four"]);
+        assert_eq!(error["details"]["kind"], "select_menu_item_not_found", "{}: {error}", self.kind);
+        // Where the options exist only in the open list, it was opened, which is told.
+        let delivery = if error["details"]["popup"].is_string() { "delivered_unverified" } else { "not_delivered" };
+        assert_eq!(error["disposition"]["delivery"], delivery, "{}: {error}", self.kind);
+        assert_eq!((self.landed(), self.field("pick")), (before, json!("Three")), "{}", self.kind);
         self.once_verified(&["select", &pick, "One"], "selected", "pick", json!("One"));
     }
 
@@ -239,7 +290,10 @@ impl Live<'_> {
             let typed = run(&["type", &secret, "--stdin"], Some("-more"));
             assert_eq!(typed["ok"], true, "{}: {typed}", self.kind);
             wait_for("the rest to arrive", || {
-                self.field("secret").as_str().is_some_and(|t| t.contains("-more") && t.len() == SECRET.len() + 5).then_some(())
+                self.field("secret")
+                    .as_str()
+                    .is_some_and(|t| t.contains("-more") && t.len() == SECRET.len() + 5)
+                    .then_some(())
             });
             self.writes_text(&["set-value", &secret, "--stdin"], Some(SECRET), "secret", SECRET);
         } else {
@@ -295,9 +349,12 @@ impl Live<'_> {
     /// Brings the far button into view and presses it.
     pub fn scroll_to_far(&self) {
         let far = self.only("button", "Far away");
-        let data = self.desk.ok(&["scroll-to", &far]);
-        assert_ne!(delivery(&data), "not_delivered", "{}: {data}", self.kind);
-        if delivery(&data) == "delivered_verified" {
+        let envelope = self.desk.cli(&["scroll-to", &far]).envelope();
+        let data = &envelope["data"];
+        if envelope["ok"] == false {
+            assert_eq!(envelope["error"]["disposition"]["delivery"], "not_delivered", "{}: {envelope}", self.kind);
+        }
+        if delivery(data) == "delivered_verified" {
             let seen = self.desk.ok(&["is", &far, "--property", "visible"]);
             assert_eq!(seen["result"], true, "{}: {seen}", self.kind);
         }
@@ -346,9 +403,23 @@ impl Live<'_> {
         let data = self.once(&["click", &item], "menu", "modal", Value::Null);
         assert_eq!(delivery(&data), "delivered_unverified", "{}: {data}", self.kind);
         assert_eq!(data["details"]["effect"], "surface_appeared", "{}: {data}", self.kind);
-        assert_eq!(self.fixture.state()["dialog"], "Nested", "{}: answered while the dialog is open: {data}", self.kind);
+        assert_eq!(
+            self.fixture.state()["dialog"],
+            "Nested",
+            "{}: answered while the dialog is open: {data}",
+            self.kind
+        );
         if pending {
             assert_eq!(data["details"]["reply"], "pending", "{}: {data}", self.kind);
+        }
+        if self.kind == "gtk3" {
+            // GTK 3 runs such a handler inside the dispatch of its messages: it answers nobody until the dialog closes,
+            // which is told as such.
+            let reply = self.desk.cli(&["snapshot", "--app", &self.app, "--timeout-ms", "300"]);
+            assert!(reply.code == 0 || reply.error()["disposition"]["delivery"] == "not_delivered", "{reply:?}");
+            wait_for("the dialog to close", || self.fixture.state()["dialog"].is_null().then_some(()));
+            assert_eq!(self.fixture.received("menu").len(), 1);
+            return;
         }
         // A modal dialog stops no read.
         let ok = crate::refs_named(&self.snapshot_of("Dialog Nested"), "button", "OK");
@@ -357,10 +428,18 @@ impl Live<'_> {
 
     /// A dialog that comes by itself while a dead button is pressed verifies nothing.
     pub fn popup(&self) {
-        let inert = self.only("button", "Continue");
-        self.fixture.control("popup_later 0 Surprise");
-        let data = self.once(&["click", &inert], "clicked", "continue1", Value::Null);
-        assert_eq!(delivery(&data), "delivered_unverified", "{}: {data}", self.kind);
+        let dead = self.only("button", "Dead");
+        let before = self.landed();
+        self.fixture.control("popup_later 200 Surprise");
+        let envelope = self.desk.cli(&["click", &dead]).envelope();
+        wait_for("the dialog", || (self.fixture.state()["dialog"] == "Surprise").then_some(()));
+        if envelope["ok"] == true {
+            assert_eq!(delivery(&envelope["data"]), "delivered_unverified", "{}: {envelope}", self.kind);
+        } else {
+            // In a page the dialog takes everything else out of the tree.
+            assert_eq!(envelope["error"]["disposition"]["delivery"], "not_delivered", "{}: {envelope}", self.kind);
+        }
+        assert_eq!(self.landed(), before, "{}", self.kind);
     }
 
     /// The application dies of the click: that is neither done nor gone.
@@ -368,7 +447,8 @@ impl Live<'_> {
         let (crash, save) = (self.only("button", "Crash"), self.only("button", "Save"));
         let envelope = self.desk.cli(&["click", &crash]).envelope();
         let text = std::fs::read_to_string(self.fixture.log_path()).expect("the log");
-        assert_eq!(text.matches("\"crash\"").count(), 1 + text.matches("\"scene\":\"crash\"").count(), "{text}");
+        let pressed = text.lines().filter(|l| l.contains("\"clicked\"")).count();
+        assert_eq!(pressed, 1, "{}: {text}", self.kind);
         let (data, error) = (&envelope["data"], &envelope["error"]);
         assert_ne!(delivery(data), "delivered_verified", "{envelope}");
         assert_ne!(data["details"]["effect"], "gone", "{envelope}");
@@ -378,14 +458,19 @@ impl Live<'_> {
             self.kind
         );
         let error = self.desk.err(&["click", &save]);
-        assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("STALE_REF"), &json!("saved_ref_absent")), "{error}");
+        assert_eq!(
+            (&error["code"], &error["details"]["kind"]),
+            (&json!("STALE_REF"), &json!("saved_ref_absent")),
+            "{error}"
+        );
     }
 
     /// Ten callers press at once: each press arrives, none twice.
     pub fn ten_callers_press(&self) {
         let refs: Vec<String> = ["Save", "Described"].iter().map(|n| self.only("button", n)).collect();
         let before = self.landed().len();
-        let callers: Vec<_> = (0..10).map(|i| self.desk.cli_spawn(&["click", &refs[i % 2], "--timeout-ms", "60000"])).collect();
+        let callers: Vec<_> =
+            (0..10).map(|i| self.desk.cli_spawn(&["click", &refs[i % 2], "--timeout-ms", "60000"])).collect();
         for caller in callers {
             let out = caller.wait_with_output().expect("a caller ends");
             assert!(out.status.success(), "{}: {}", self.kind, String::from_utf8_lossy(&out.stdout));

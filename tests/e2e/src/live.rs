@@ -44,7 +44,9 @@ impl<'d> Live<'d> {
             // Browsers publish a moment later; and Firefox loses the first press after its start.
             let inert = wait_for(&format!("the page in {kind}"), || {
                 let reply = desk.cli(&["snapshot", "--app", &live.app, "--max-depth", "60", "--timeout-ms", "20000"]);
-                (reply.code == 0).then(|| refs_named(&reply.data(), "button", "Inert")).and_then(|r| r.first().cloned())
+                let data = (reply.code == 0).then(|| reply.data())?;
+                let of = |n: &&Value| n["name"] == "Inert" && n["available_actions"].to_string().contains("\"Click\"");
+                nodes(&data["tree"]).into_iter().find(of).and_then(|n| n["ref_id"].as_str()).map(str::to_owned)
             });
             desk.ok(&["click", &inert]);
         }
@@ -64,7 +66,9 @@ impl<'d> Live<'d> {
     /// A snapshot of its window with this title, once there is one.
     pub fn snapshot_of(&self, title: &str) -> Value {
         let id = wait_for(&format!("a window called {title}"), || {
-            let windows = self.desk.ok(&["list-windows", "--app", &self.app]);
+            // A list's deadline is short: an application that is busy drawing may miss it.
+            let reply = self.desk.cli(&["list-windows", "--app", &self.app]);
+            let windows = (reply.code == 0).then(|| reply.data())?;
             let found = windows.as_array()?.iter().find(|w| w["title"] == title)?;
             found["id"].as_str().map(str::to_owned)
         });
@@ -112,7 +116,7 @@ impl<'d> Live<'d> {
         });
         let now = self.landed();
         assert_eq!(now[..before.len()], before[..], "{} {args:?}: the log was rewritten", self.kind);
-        assert_eq!(now[before.len()..], [line.clone()], "{} {args:?}: {data}", self.kind);
+        assert_eq!(&now[before.len()..], std::slice::from_ref(line), "{} {args:?}: {data}", self.kind);
         data
     }
 
@@ -153,7 +157,8 @@ impl<'d> Live<'d> {
             words.extend(own["text"].as_str().map(|t| t.trim_matches(|c: char| !c.is_alphanumeric()).to_owned()));
         }
         words.dedup();
-        words.join(" ").trim().to_owned()
+        // Lists put a marker before the text.
+        words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
     }
 
     /// One object as the independent reader sees it.
@@ -179,9 +184,8 @@ impl<'d> Live<'d> {
 /// Ref of the first node with this role and name that follows a node that says this text.
 pub fn beside(snapshot: &Value, text: &str, role: &str, name: &str) -> Option<String> {
     let all = nodes(&snapshot["tree"]);
-    let says = |n: &&Value| {
-        ["name", "value", "description"].iter().any(|k| n[*k].as_str().is_some_and(|t| has_word(t, text)))
-    };
+    let says =
+        |n: &&Value| ["name", "value", "description"].iter().any(|k| n[*k].as_str().is_some_and(|t| has_word(t, text)));
     let at = all.iter().position(says)?;
     let of = |n: &&&Value| n["role"] == role && n["name"] == name;
     all[at..].iter().find(of).and_then(|n| n["ref_id"].as_str()).map(str::to_owned)

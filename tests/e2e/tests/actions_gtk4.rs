@@ -37,7 +37,13 @@ fn disabled_button() {
 fn two_state_controls() {
     on("controls", |live| {
         live.two_states("switch", "Power", "switch");
-        live.two_states("button", "Bold", "toggle");
+        // A toggle button that isn't pressed can't be told from a plain one: it is clicked, not checked.
+        let bold = live.only("button", "Bold");
+        live.refused(&["check", &bold], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+        live.once(&["click", &bold], "toggled", "toggle", json!(true));
+        let is = live.desk.ok(&["is", &bold, "--property", "checked"]);
+        assert_eq!((&is["result"], &is["applicable"]), (&json!(true), &json!(true)), "{is}");
+        live.once_verified(&["uncheck", &bold], "toggled", "toggle", json!(false));
         live.fold("button");
     });
 }
@@ -51,7 +57,8 @@ fn check_boxes_have_no_semantic_way() {
             let found = ["checkbox", "radiobutton"].iter().flat_map(|r| refs_named(&snapshot, r, name)).next();
             let check = found.unwrap_or_else(|| panic!("{name} in {snapshot}"));
             let error = live.refused(&["check", &check], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
-            assert_eq!(error["details"]["native_role"], "check box", "{error}");
+            let native = error["details"]["native_role"].as_str().unwrap_or("");
+            assert!(native.starts_with("check"), "{error}");
             let error = live.refused(&["click", &check], "POLICY_DENIED", &["needs_headed"]);
             assert!(error["suggestion"].as_str().is_some_and(|s| s.contains("physical input")), "{error}");
             let is = live.desk.ok(&["is", &check, "--property", "checked"]);
@@ -115,7 +122,7 @@ fn menus() {
 
 #[test]
 fn popup_by_itself() {
-    on("dialogs", |live| live.popup());
+    on("controls", |live| live.popup());
 }
 
 /// A handler that runs a dialog in a loop of its own.

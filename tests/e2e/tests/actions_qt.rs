@@ -70,7 +70,7 @@ fn secret_in_argv() {
 fn numbers_and_choices() {
     both("controls", |live| {
         live.set_numbers();
-        live.choose_in_list("list");
+        live.choose_options("Greek");
         live.choose_tab("");
     });
 }
@@ -122,7 +122,7 @@ fn menu_opens_modal() {
 
 #[test]
 fn popup_by_itself() {
-    both("dialogs", |live| live.popup());
+    both("controls", |live| live.popup());
 }
 
 #[test]

@@ -175,7 +175,11 @@ fn only_row_left() {
         let bob = wait_for("one row in the tree", || {
             let snapshot = live.snapshot();
             let left = refs_named(&snapshot, "button", "Open");
-            if left.len() != 1 || beside(&snapshot, "Alice", "button", "Open").is_some() { None } else { left.first().cloned() }
+            if left.len() != 1 || beside(&snapshot, "Alice", "button", "Open").is_some() {
+                None
+            } else {
+                left.first().cloned()
+            }
         });
         live.refused(&["click", &alice], STALE, &["saved_ref_absent", "retained_object_stale", "context_changed"]);
         live.lands(&["click", &bob], &opened("r1", "Bob", 0));
@@ -215,8 +219,10 @@ fn replaced_in_place() {
         live.fixture.control("replace_row 1 Invoice");
         live.refused(&["click", &refs[1]], STALE, &["saved_ref_absent", "retained_object_stale"]);
         live.lands(&["click", &refs[2]], &opened("r2", "Invoice", 2));
+        // Qt lists children in the order in which they were made, not in which they stand.
+        let new = if live.kind.starts_with("qt") { 2 } else { 1 };
         let now = refs_named(&live.snapshot(), "button", "Open");
-        live.lands(&["click", &now[1]], &opened("r3", "Invoice", 1));
+        live.lands(&["click", &now[new]], &opened("r3", "Invoice", 1));
     });
 }
 
@@ -235,7 +241,7 @@ fn replaced_in_place_web() {
 /// After a list changed, new snapshots number anew; the old numbers keep meaning the old elements.
 #[test]
 fn renumbered_refs() {
-    on(&["gtk3", "qt6"], "twins", |live| {
+    on(&["gtk3", "gtk4"], "twins", |live| {
         let old = refs_named(&live.snapshot(), "button", "Open");
         live.fixture.control("insert_row 0 First");
         let new = refs_named(&live.snapshot(), "button", "Open");
@@ -295,7 +301,9 @@ fn navigated_away() {
 fn dialog_replaced() {
     on(&ALL, "dialogs", |live| {
         let shown = |name: &str| {
-            if live.is_web() { live.only("button", "OK") } else {
+            if live.is_web() {
+                live.only("button", "OK")
+            } else {
                 let snapshot = live.snapshot_of(&format!("Dialog {name}"));
                 let ok = refs_named(&snapshot, "button", "OK");
                 assert_eq!(ok.len(), 1, "{}: {snapshot}", live.kind);
@@ -345,11 +353,21 @@ fn next_on_next_page() {
         live.refused(&["click", &onward], STALE, &["saved_ref_absent", "retained_object_stale"]);
         // One button, other label: Next, Next, Install.
         let step = |n: u64| json!({"event": "clicked", "id": "next", "value": format!("step{n}")});
+        if live.is_web() {
+            // In a page the text beside a node is part of what it is: where that says another step, a new look is due.
+            let look = |name: &str, step: &str| {
+                wait_for(&format!("{step} in the tree"), || beside(&live.snapshot(), step, "button", name))
+            };
+            live.lands(&["click", &look("Next", "Step 1 of 3")], &step(1));
+            let next = look("Next", "Step 2 of 3");
+            live.lands(&["click", &next], &step(2));
+            let install = look("Install", "Step 3 of 3");
+            live.refused(&["click", &next], STALE, &["label_changed", "context_changed"]);
+            live.lands(&["click", &install], &step(3));
+            return;
+        }
         live.lands(&["click", &next], &step(1));
         live.lands(&["click", &next], &step(2));
-        if live.is_web() {
-            live.only("button", "Install");
-        }
         let error = live.refused(&["click", &next], STALE, &["label_changed"]);
         assert_eq!(error["details"]["renamed"], json!({"was": "Next", "now": "Install"}));
         let install = live.only("button", "Install");
@@ -372,7 +390,10 @@ fn label_changes_with_state() {
         assert_eq!(data["found"], true, "{data}");
         let error = live.refused(&["click", &play], STALE, &["label_changed"]);
         assert_eq!(error["details"]["renamed"], json!({"was": "Play", "now": "Pause"}));
-        live.lands(&["click", &live.only("button", "Pause")], &json!({"event": "clicked", "id": "play", "value": "Play"}));
+        live.lands(
+            &["click", &live.only("button", "Pause")],
+            &json!({"event": "clicked", "id": "play", "value": "Play"}),
+        );
     });
 }
 
@@ -382,7 +403,7 @@ fn other_desktop_same_address() {
     let (here, there) = (Desk::new(), Desk::new());
     let one = Live::start(&here, "gtk3", "controls");
     let other = Live::start(&there, "gtk3", "controls");
-    let saved = one.only("button", "Save");
+    let (saved, _) = (one.only("button", "Save"), other.only("button", "Save"));
     let save = |live: &Live<'_>| live.oracle_rows("Save")[0].0.clone();
     assert_eq!(save(&one), save(&other), "the same address on both, or this tests nothing");
     let home = here.dir.path().join("state").display().to_string();

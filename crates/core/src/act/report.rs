@@ -34,6 +34,8 @@ pub struct AutoWait {
 /// How long a stateful action's post-condition may take to show, in milliseconds. Effects in web content were seen
 /// to take up to half a second (FINDINGS §5).
 const SETTLE_MS: u64 = 1_000;
+/// How long a post-condition must go on to hold before it counts, in milliseconds: controls that refuse spring back.
+const CONFIRM_MS: u64 = 60;
 /// Deadline of one read back, in milliseconds.
 const READ_MS: u64 = 750;
 
@@ -198,8 +200,17 @@ fn read_after(
         after.effects.extend(watch.effects(settle));
     }
     let mut pause = 5;
+    let mut confirmed = false;
     loop {
         read_once(terms, map, entry, action, before, &mut after);
+        // Controls spring back: what shows must still show a moment later.
+        let shows = after.holds == Holds::Yes && has_postcondition(action);
+        if shows && !confirmed && !deadline.passed() {
+            confirmed = true;
+            std::thread::sleep(deadline.left().min(Duration::from_millis(CONFIRM_MS)));
+            continue;
+        }
+        confirmed = shows;
         let done = matches!(after.holds, Holds::Yes | Holds::Secure) || after.gone || after.process_ended;
         if done || !has_postcondition(action) || settle.passed() {
             break;

@@ -36,7 +36,7 @@ pub struct Launch {
     #[arg(long)]
     #[serde(default)]
     pub no_attach: bool,
-    /// Bring it forward and wait for its window.
+    /// Bring it forward and wait for its window (not available yet).
     #[arg(long)]
     #[serde(default)]
     pub activate: bool,

@@ -115,7 +115,10 @@ fn incomplete(tree: &RawTree, found: &Found) -> Error {
                 "Retry with a longer --timeout-ms, search below a --root, or take --first where one match is enough.",
             );
     if let Some(kind) = tree.kind {
-        error = error.detail("cause", kind);
+        // Time won't bring what the application does not publish.
+        error = error.detail("cause", kind).not_retryable().suggest(
+            "The application does not publish all of its tree: close it and start it with 'agent-desktop launch'.",
+        );
     }
     error
 }

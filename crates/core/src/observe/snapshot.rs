@@ -137,6 +137,7 @@ fn answer(
             complete,
             nodes_observed: tree.nodes.len(),
             refs: RefStyle::Qualified,
+            unproven,
         };
         return json!(to_text(tree, presented, numbered, &header));
     }

@@ -3,7 +3,7 @@
 
 use crate::deadline::Deadline;
 use crate::error::{Code, Error, Result, echo};
-use crate::platform::{App, Platform, Presentation, Responsive, Window};
+use crate::platform::{App, Platform, Presentation, ProcessKey, Responsive, Window};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -203,7 +203,9 @@ pub fn find_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         let again = match (error.code(), scope.app) {
             // A command on one application has its own deadline, not that of lists.
             (Code::AppUnresponsive, _) => is_ours(&error, platform, scope),
-            (Code::AppNotFound | Code::ActionNotSupported, Some(name)) => is_starting(platform, name, deadline),
+            (Code::AppNotFound | Code::ActionNotSupported, Some(name)) => {
+                platform.starting(name) || first_window_may_come(&error, platform)
+            }
             _ => false,
         };
         if !again || deadline.left() <= reserve + POLL {
@@ -213,12 +215,15 @@ pub fn find_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
     }
 }
 
-/// Whether it was started a moment ago. On the bus it may be called otherwise than its process.
-fn is_starting(platform: &dyn Platform, name: &str, deadline: Deadline) -> bool {
-    let own = |apps: Vec<App>| -> bool {
-        apps.iter().filter(|app| matches(name, app)).flat_map(|app| &app.names).any(|name| platform.starting(name))
+/// Whether an application without a window was started a moment ago: it may be on the bus under another name than
+/// its process has, so that the name alone doesn't tell.
+fn first_window_may_come(error: &Error, platform: &dyn Platform) -> bool {
+    let Some(app) = error.details().get("app").filter(|_| error.kind_name() == Some("app_without_window")) else {
+        return false;
     };
-    platform.starting(name) || platform.apps(deadline).is_ok_and(own)
+    let pid = app["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+    pid.zip(app["process_instance"].as_str())
+        .is_some_and(|(pid, instance)| platform.young(&ProcessKey { pid, instance: instance.to_owned() }))
 }
 
 /// Whether the silent application is the one that was asked for, so that waiting for it makes sense.
@@ -229,7 +234,8 @@ fn is_ours(error: &Error, platform: &dyn Platform, scope: Scope<'_>) -> bool {
             names().filter_map(|row| row["name"].as_str()).any(|n| n.to_lowercase() == name.trim().to_lowercase())
                 || platform.starting(name)
         }
-        Scope { window_id: Some(_), .. } => false,
+        // It may be the silent one's: absence is not proven, and the command has its own deadline.
+        Scope { window_id: Some(_), .. } => true,
         _ => names().count() == 1,
     }
 }
@@ -243,7 +249,15 @@ fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
     };
-    pick_window(scope, &apps, &windows)
+    match pick_window(scope, &apps, &windows) {
+        // What was cut short proves no absence.
+        Err(e) if deadline.passed() && matches!(e.code(), Code::AppNotFound | Code::WindowNotFound) => {
+            Err(Error::before(Code::Timeout, "the windows could not be listed in time")
+                .retry_after(1_000)
+                .suggest("Retry with a longer --timeout-ms."))
+        }
+        answer => answer,
+    }
 }
 
 /// Asks the platform for the application that a name means, else for that of the active window.

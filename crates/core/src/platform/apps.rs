@@ -194,6 +194,12 @@ pub trait Apps {
         false
     }
 
+    /// Whether this process was started a moment ago, so that its first window may still come.
+    fn young(&self, process: &ProcessKey) -> bool {
+        let _ = process;
+        false
+    }
+
     /// Starts an application. Returns when its process runs. Its output is never ours.
     fn launch(&self, request: &LaunchRequest, deadline: Deadline) -> Result<Launched, Error> {
         let _ = (request, deadline);

@@ -15,6 +15,9 @@ use std::collections::VecDeque;
 /// What happens when a rung is dispatched.
 pub type OnDispatch = Box<dyn FnOnce(&mut RawTree) -> (WriteOutcome, Vec<Effect>)>;
 
+/// A change of the tree.
+pub type Change = Box<dyn FnOnce(&mut RawTree)>;
+
 /// The desktop.
 pub struct Fake {
     /// The application's tree now.
@@ -28,7 +31,7 @@ pub struct Fake {
     /// Labels of the rungs that were sent.
     pub sent: RefCell<Vec<String>>,
     /// Changes applied after so many probes: something happens between the look and the act.
-    pub after_probes: RefCell<Option<(usize, Box<dyn FnOnce(&mut RawTree)>)>>,
+    pub after_probes: RefCell<Option<(usize, Change)>>,
     /// Whether the application stays silent.
     pub silent: RefCell<bool>,
     /// Whether the process ends with the next dispatch.

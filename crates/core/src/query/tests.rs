@@ -292,9 +292,9 @@ proptest! {
         prop_assert!(all.windows(2).all(|w| w[0] < w[1]));
         // What is certain stays so when more is read.
         let whole: Vec<u32> = f.matches.clone();
-        for i in 0..whole.len() {
+        for (i, at) in whole.iter().enumerate() {
             if f.certain(i) {
-                prop_assert!(tree.nodes[..whole[i] as usize].iter().all(|n| n.cut.is_none()));
+                prop_assert!(tree.nodes[..*at as usize].iter().all(|n| n.cut.is_none()));
             }
         }
     }

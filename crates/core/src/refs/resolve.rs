@@ -80,6 +80,8 @@ pub fn admissible(entry: &Entry) -> Result<(), Error> {
 /// Everything one resolution of an entry reads.
 pub struct Question {
     edges: Vec<ChainEdge>,
+    /// Whether each edge is one of the element's own chain; the others lead to witnesses only.
+    own: Vec<bool>,
     witnesses: Vec<WitnessProbe>,
     digests: Vec<u64>,
     /// The element's cell first, where the item is a table row.
@@ -109,8 +111,10 @@ impl Question {
                 column = Some(row.column);
             }
         }
+        let chain_links: Vec<u32> = map.outwards(entry.link).collect();
         links.sort_unstable();
         links.dedup();
+        let own = links.iter().map(|l| chain_links.contains(l)).collect();
         let mut edges = Vec::with_capacity(links.len());
         for l in links {
             let row = map.links.get(l as usize)?;
@@ -122,7 +126,7 @@ impl Question {
         }
         let chain = map.chain(entry.link);
         let window = chain.get(1).or(chain.first()).map(|l| l.handle.clone());
-        Some(Self { edges, witnesses, digests, cells, column, target: handle(entry.link)?, window })
+        Some(Self { edges, own, witnesses, digests, cells, column, target: handle(entry.link)?, window })
     }
 
     /// Asks it.
@@ -198,9 +202,14 @@ impl Question {
         if edges.len() != self.edges.len() {
             open.push(("place", Cause::NotRead));
         }
-        for edge in edges {
+        // The element's own place first: a witness that moved says less.
+        let (own, others): (Vec<_>, Vec<_>) = edges.iter().zip(&self.own).partition(|(_, own)| **own);
+        for (edge, own) in own.into_iter().chain(others) {
             match edge {
                 Evidence::Known(true) => {}
+                Evidence::Known(false) | Evidence::Absent | Evidence::Unknown(Cause::Gone) if !own => {
+                    return Err(other_item());
+                }
                 Evidence::Known(false) | Evidence::Absent => {
                     return Err(
                         stale("the element lives but no longer stands where it was seen").kind("retained_object_stale")
@@ -221,10 +230,7 @@ impl Question {
         cells: &[Evidence<(i64, i64)>],
         open: &mut Vec<Open>,
     ) -> Result<(), Error> {
-        let changed = || {
-            stale("the text beside the element has changed: this place may show another item now")
-                .kind("context_changed")
-        };
+        let changed = other_item;
         if texts.len() != self.digests.len() || cells.len() != self.cells.len() {
             open.push(("context", Cause::NotRead));
         }
@@ -275,6 +281,10 @@ impl Question {
 
 fn stale(message: &str) -> Error {
     Error::before(Code::StaleRef, message).suggest("Take a new snapshot and use its ref.")
+}
+
+fn other_item() -> Error {
+    stale("the text beside the element has changed: this place may show another item now").kind("context_changed")
 }
 
 fn absent(message: &str) -> Error {
@@ -396,6 +406,9 @@ mod tests {
         assert_eq!(refusal(|p| p.element = Presence::Dead("x".into())), stale("saved_ref_absent"));
         assert_eq!(refusal(|p| p.edges[2] = Evidence::Known(false)), stale("retained_object_stale"));
         assert_eq!(refusal(|p| p.edges[1] = Evidence::Unknown(Cause::Gone)), stale("retained_object_stale"));
+        // A page that wrote the text beside the element anew made a new text node: that is the other item's text.
+        assert_eq!(refusal(|p| p.edges[3] = Evidence::Known(false)), stale("context_changed"));
+        assert_eq!(refusal(|p| p.edges[3] = Evidence::Unknown(Cause::Gone)), stale("context_changed"));
         assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Known("Bob".into())), stale("context_changed"));
         assert_eq!(refusal(|p| p.witnesses[0] = Evidence::Absent), stale("context_changed"));
         let other = |f: fn(&mut Facts)| {

@@ -7,7 +7,7 @@
 use crate::evidence::Evidence;
 use crate::platform::TextSource;
 use crate::tree::name::stable_name;
-use crate::tree::raw::{Cut, RawTree};
+use crate::tree::raw::{Cut, Grade, RawTree};
 use crate::vocab::role::Role;
 use std::collections::{BTreeMap, HashMap};
 
@@ -107,7 +107,16 @@ impl<'t> Witnesses<'t> {
             if group.opaque {
                 return Telling::Unread;
             }
-            let Some(texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            let Some(mut texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            if level == element && matches!(key, GroupKey::SameRole(..)) {
+                // A control among its like: its own label tells it, and resolution compares that by itself, so that a
+                // Play that became Pause is renamed and not another one.
+                let label = stable_name(&self.tree.node(element).facts);
+                let label = label.known().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
+                let other = |t: &Text| t.node != element || Some(&t.text) != label.as_ref();
+                texts.needed.retain(other);
+                texts.spare.retain(other);
+            }
             if let GroupKey::Rows(_) = key {
                 cell.get_or_insert(level);
             }
@@ -123,6 +132,9 @@ impl<'t> Witnesses<'t> {
                 chosen.push(text);
             }
         }
+        if chosen.is_empty() && cell.is_none() {
+            return Telling::NoItem;
+        }
         let row = match cell {
             None => None,
             Some(cell) => match self.row_place(cell, &chosen) {
@@ -134,7 +146,8 @@ impl<'t> Witnesses<'t> {
     }
 
     /// The items that the element is or stands in: itself, the nearest one above it, and every one above that
-    /// is an item by its native role. An item by count alone, further up, is page structure.
+    /// is an item by its native role. An item by count alone, further up, is page structure; so is one whose address
+    /// follows it: the chain tells it from its siblings.
     fn levels(&self, element: u32) -> Vec<(u32, GroupKey)> {
         let mut levels = Vec::new();
         let mut nearest_above = false;
@@ -148,7 +161,7 @@ impl<'t> Witnesses<'t> {
             } else if facts.item {
                 levels.push((node, GroupKey::Native(parent)));
                 nearest_above |= !is_self;
-            } else if (is_self || !nearest_above) && self.one_of_many(node, parent) {
+            } else if (is_self || !nearest_above) && facts.grade == Grade::Slot && self.one_of_many(node, parent) {
                 let Some(role) = facts.role.known() else { continue };
                 levels.push((node, GroupKey::SameRole(parent, *role)));
                 nearest_above |= !is_self;
@@ -339,6 +352,18 @@ mod tests {
     }
 
     #[test]
+    fn siblings_whose_addresses_follow_them_are_no_rivals() {
+        let pick = || {
+            let option = |text: &str| node(Role::Option).item().slot().own_text(text);
+            node(Role::ComboBox).child(node(Role::List).children([option("Disable"), option("Animate")]))
+        };
+        let tree = node(Role::Window).children([pick(), pick(), pick()]).build();
+        let animate = |n: &u32| tree.node(*n).facts.own_text == Evidence::Known("Animate".to_owned());
+        let second = (0..tree.nodes.len() as u32).filter(animate).nth(1).expect("three of them");
+        assert_eq!(texts(Witnesses::new(&tree).tell(second))[0], "Animate");
+    }
+
+    #[test]
     fn the_rows_text_speaks_for_its_button() {
         let tree = list([row("Alice"), row("Bob"), row("Carol")]);
         let delete = buttons(&tree)[1];
@@ -377,6 +402,18 @@ mod tests {
         let delete_ben = buttons(&tree)[5];
         let told = texts(Witnesses::new(&tree).tell(delete_ben));
         assert!(told.contains(&"Ben".to_owned()), "{told:?}");
+    }
+
+    #[test]
+    fn a_control_among_its_like_is_told_by_its_own_label() {
+        let bar = |names: [&str; 3]| {
+            node(Role::Window)
+                .child(node(Role::Group).children(names.map(|n| node(Role::Button).slot().name(n))))
+                .build()
+        };
+        // Resolution compares the label by itself: no other text is needed.
+        assert_eq!(Witnesses::new(&bar(["Save", "Play", "Stop"])).tell(3), Telling::NoItem);
+        assert_eq!(Witnesses::new(&bar(["OK", "Play", "OK"])).tell(2), Telling::NotUnique);
     }
 
     #[test]

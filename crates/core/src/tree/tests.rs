@@ -33,6 +33,7 @@ fn text(tree: &RawTree, options: &Options, style: RefStyle) -> String {
         complete: p.complete,
         nodes_observed: tree.nodes.len(),
         refs: style,
+        unproven: false,
     };
     to_text(tree, &p, &refs, &header)
 }
@@ -179,6 +180,8 @@ fn a_tree_with_unread_names_or_a_known_lack_is_not_complete() {
     let mut tree = node(Role::Window).build();
     tree.kind = Some("renderer_accessibility_activation_required");
     assert!(!present(&tree, &Options::default()).complete);
+    let outline = text(&tree, &Options::default(), RefStyle::Qualified);
+    assert!(outline.starts_with("snapshot ") && outline.contains("elements | renderer_accessibility_activation_required\n"));
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub struct Header<'a> {
     pub nodes_observed: usize,
     /// How refs are written.
     pub refs: RefStyle,
+    /// Whether what would prove some refs could not be read.
+    pub unproven: bool,
 }
 
 /// Whether a character could break a line, reorder it or hide in it.
@@ -173,7 +175,7 @@ fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
 }
 
 /// The first line of a snapshot.
-fn header_line(header: &Header<'_>, refs: usize) -> String {
+fn header_line(header: &Header<'_>, refs: usize, kind: Option<&str>) -> String {
     let mut line = format!(
         "snapshot {} | app {} | window {} | id {} | {refs} refs",
         header.snapshot_id,
@@ -189,13 +191,19 @@ fn header_line(header: &Header<'_>, refs: usize) -> String {
     } else {
         let _ = write!(line, " | truncated after {} elements", header.nodes_observed);
     }
+    if let Some(kind) = kind {
+        let _ = write!(line, " | {kind}");
+    }
+    if header.unproven {
+        line.push_str(" | identity_unproven");
+    }
     line
 }
 
 /// The outline of a presented tree: the header, one line an element, a line break at the end of each.
 pub fn to_text(tree: &RawTree, presented: &Presented, refs: &[(u32, u32)], header: &Header<'_>) -> String {
     let numbers = numbers(presented, refs);
-    let mut out = header_line(header, numbers.iter().flatten().count());
+    let mut out = header_line(header, numbers.iter().flatten().count(), tree.kind);
     out.push('\n');
     for (shown, number) in presented.nodes.iter().zip(numbers) {
         push_line(&mut out, &tree.node(shown.raw).facts, shown, presented.bounds);

@@ -55,7 +55,8 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
     without.dedup();
     apps.extend(without.into_iter().filter_map(treeless));
     for listed in &mut apps {
-        let class = windows.iter().find(|w| w.pid == i32::try_from(listed.app.process.pid).ok()).and_then(|w| w.class.clone());
+        let class =
+            windows.iter().find(|w| w.pid == i32::try_from(listed.app.process.pid).ok()).and_then(|w| w.class.clone());
         name(&mut listed.app, class.as_deref());
     }
     Ok(apps)
@@ -67,6 +68,7 @@ fn no_registry(error: &CallError) -> Error {
     match error {
         CallError::Late { .. } => Error::before(Code::Timeout, "the accessibility registry did not answer in time")
             .kind("registry_late")
+            .retry_after(1_000)
             .suggest("Retry with a longer time limit.")
             .platform(native),
         _ => crate::bus::join::no_desktop("the accessibility registry does not answer", native),
@@ -195,7 +197,14 @@ mod tests {
 
     fn answers(bus: &str, pid: u32, children: Result<i64, CallError>) -> Answers {
         let name = if children.is_ok() { Ok("x".to_owned()) } else { Err(CallError::Late { sent: true }) };
-        Answers { root: Object::root_of(bus), pid: Some(pid), name, children, toolkit: Some("GTK".into()), version: Some("4.8.3".into()) }
+        Answers {
+            root: Object::root_of(bus),
+            pid: Some(pid),
+            name,
+            children,
+            toolkit: Some("GTK".into()),
+            version: Some("4.8.3".into()),
+        }
     }
 
     /// A process that is certainly there and isn't this one.
@@ -211,6 +220,13 @@ mod tests {
         assert_eq!(got[0].app.presentation, Some(Presentation::Foreground));
         let both = group(vec![answers(":1.1", parent(), Ok(1)), answers(":1.2", parent(), Ok(3))]);
         assert_eq!(both.len(), 2, "two populated ones are ambiguous, and core says so");
+    }
+
+    #[test]
+    fn a_short_time_limit_is_no_missing_desktop() {
+        assert_eq!(no_registry(&CallError::Late { sent: false }).to_json()["code"], "TIMEOUT");
+        let broken = CallError::Broken { sent: true, why: "closed".to_owned() };
+        assert_eq!(no_registry(&broken).kind_name(), Some("no_desktop"));
     }
 
     #[test]

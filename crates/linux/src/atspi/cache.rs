@@ -13,18 +13,7 @@ use std::sync::Arc;
 use zbus::zvariant::ObjectPath;
 
 type Reference<'a> = (&'a str, ObjectPath<'a>);
-type Item<'a> = (
-    Reference<'a>,
-    Reference<'a>,
-    Reference<'a>,
-    i32,
-    i32,
-    Vec<&'a str>,
-    &'a str,
-    u32,
-    &'a str,
-    Vec<u32>,
-);
+type Item<'a> = (Reference<'a>, Reference<'a>, Reference<'a>, i32, i32, Vec<&'a str>, &'a str, u32, &'a str, Vec<u32>);
 
 /// What the cache says about one application.
 #[derive(Debug, Default)]
@@ -55,7 +44,9 @@ impl Cache {
         let body = reply.0.body();
         let items: Vec<Item<'_>> = body.deserialize().ok()?;
         let mut cache = Self::default();
-        for ((owner, path), _, (parent_owner, parent), index, count, interfaces, name, role, description, states) in items {
+        for ((owner, path), _, (parent_owner, parent), index, count, interfaces, name, role, description, states) in
+            items
+        {
             if *owner != **bus {
                 continue;
             }
@@ -92,7 +83,8 @@ impl Cache {
             return None;
         }
         let count = *native.child_count.known()?;
-        let mut listed: Vec<&(i32, Box<str>)> = self.children.get(&object.path).map(|v| v.iter().collect()).unwrap_or_default();
+        let mut listed: Vec<&(i32, Box<str>)> =
+            self.children.get(&object.path).map(|v| v.iter().collect()).unwrap_or_default();
         if listed.len() as u64 != count {
             return None;
         }
@@ -145,7 +137,12 @@ mod tests {
     #[test]
     fn lying_parents_and_holes_are_asked_for() {
         // A page that names another parent: both lists are wrong by one.
-        let c = cache(vec![item("/a", "/root", 0, 2), item("/b", "/a", 0, 0), item("/t", "/a", 5, 0), item("/p", "/t", 0, 0)]);
+        let c = cache(vec![
+            item("/a", "/root", 0, 2),
+            item("/b", "/a", 0, 0),
+            item("/t", "/a", 5, 0),
+            item("/p", "/t", 0, 0),
+        ]);
         assert_eq!(c.children(&object("/a")), None, "indices don't fit");
         assert_eq!(c.children(&object("/t")), None, "one more than it counts");
         let c = cache(vec![item("/a", "/root", 0, 2), item("/b", "/a", 0, -1)]);

@@ -152,10 +152,6 @@ pub fn capabilities(
         set.insert(C::SetValue);
         set.insert(C::TypeText);
     }
-    // Typing goes through the focus where the toolkit has no editor to speak to.
-    if !read_only && editable && (states.has(States::FOCUSABLE) || field) {
-        set.insert(C::TypeText);
-    }
     if !read_only && interfaces.has(Interfaces::VALUE) && matches!(role, Role::Slider | Role::Incrementor) {
         set.insert(C::SetValue);
     }
@@ -195,7 +191,14 @@ mod tests {
     use super::*;
     use Toolkit::*;
 
-    fn caps(role: Role, native: u32, states: u64, interfaces: Interfaces, actions: &[&str], t: Toolkit) -> Vec<&'static str> {
+    fn caps(
+        role: Role,
+        native: u32,
+        states: u64,
+        interfaces: Interfaces,
+        actions: &[&str],
+        t: Toolkit,
+    ) -> Vec<&'static str> {
         let actions: Vec<String> = actions.iter().map(|a| (*a).to_owned()).collect();
         capabilities(role, native, States(states), interfaces, &actions, t).iter().map(C::token).collect()
     }
@@ -207,7 +210,10 @@ mod tests {
         let f = States::FOCUSABLE;
         assert_eq!(caps(Role::Button, n::PUSH_BUTTON, f, COMPONENT, &["click"], Gtk3), ["Click", "SetFocus"]);
         assert_eq!(caps(Role::Button, n::PUSH_BUTTON, f, COMPONENT, &["click"], Gtk4), ["Click"]);
-        assert_eq!(caps(Role::Button, n::PUSH_BUTTON, 0, COMPONENT, &["Press", "SetFocus"], Qt6), ["Click", "SetFocus"]);
+        assert_eq!(
+            caps(Role::Button, n::PUSH_BUTTON, 0, COMPONENT, &["Press", "SetFocus"], Qt6),
+            ["Click", "SetFocus"]
+        );
         assert_eq!(caps(Role::CheckBox, n::CHECK_BOX, 0, COMPONENT, &[], Gtk4), Vec::<&str>::new());
     }
 
@@ -219,7 +225,9 @@ mod tests {
         }
         let page = &["doDefault", "showContextMenu"];
         assert!(caps(Role::Heading, n::HEADING, 0, COMPONENT, page, Chromium).is_empty());
-        assert!(caps(Role::StaticText, n::STATIC, 0, COMPONENT, &["clickAncestor", "showContextMenu"], Chromium).is_empty());
+        assert!(
+            caps(Role::StaticText, n::STATIC, 0, COMPONENT, &["clickAncestor", "showContextMenu"], Chromium).is_empty()
+        );
         let clickable = caps(Role::Group, n::SECTION, 0, COMPONENT, &["click", "showContextMenu"], Chromium);
         assert_eq!(clickable, ["Click", "ScrollTo"]);
     }
@@ -230,13 +238,13 @@ mod tests {
         let s = States::EDITABLE | States::FOCUSABLE;
         assert_eq!(caps(Role::TextField, n::TEXT, s, i, &["activate"], Gtk3), ["SetValue", "SetFocus", "TypeText"]);
         // FINDINGS §5: Gecko's editor says True and changes nothing.
-        assert_eq!(caps(Role::TextField, n::ENTRY, s, i, &["activate"], Gecko), ["SetFocus", "ScrollTo", "TypeText"]);
+        assert_eq!(caps(Role::TextField, n::ENTRY, s, i, &["activate"], Gecko), ["SetFocus", "ScrollTo"]);
     }
 
     #[test]
-    fn a_sheet_is_no_editor() {
-        let s = States::EDITABLE | States::FOCUSABLE;
-        assert_eq!(caps(Role::Slider, n::SLIDER, s & 0, COMPONENT | Interfaces::VALUE, &[], Gtk3), ["SetValue"]);
+    fn a_slider_takes_values() {
+        assert_eq!(caps(Role::Slider, n::SLIDER, 0, COMPONENT | Interfaces::VALUE, &[], Gtk3), ["SetValue"]);
+        assert!(caps(Role::ProgressBar, n::PROGRESS_BAR, 0, COMPONENT | Interfaces::VALUE, &[], Gtk3).is_empty());
     }
 
     #[test]

@@ -67,9 +67,36 @@ fn named_by_content(role: Role) -> bool {
     use Role::*;
     matches!(
         role,
-        Button | MenuButton | MenuItem | Tab | Option | LayoutItem | Cell | CheckBox | RadioButton | Switch | Link
-            | TreeItem | Row | Heading | Window | Dialog | AlertDialog | Alert | Application | WebArea | Document
-            | Tooltip | Menu | DockItem | Disclosure | Image | Term | Definition | Paragraph | Status
+        Button
+            | MenuButton
+            | MenuItem
+            | Tab
+            | Option
+            | LayoutItem
+            | Cell
+            | CheckBox
+            | RadioButton
+            | Switch
+            | Link
+            | TreeItem
+            | Row
+            | Heading
+            | Window
+            | Dialog
+            | AlertDialog
+            | Alert
+            | Application
+            | WebArea
+            | Document
+            | Tooltip
+            | Menu
+            | DockItem
+            | Disclosure
+            | Image
+            | Term
+            | Definition
+            | Paragraph
+            | Status
     )
 }
 
@@ -78,7 +105,17 @@ pub fn takes_child_label(role: Role) -> bool {
     use Role::*;
     matches!(
         role,
-        Button | MenuButton | MenuItem | Tab | Option | LayoutItem | Cell | CheckBox | RadioButton | Switch | Link
+        Button
+            | MenuButton
+            | MenuItem
+            | Tab
+            | Option
+            | LayoutItem
+            | Cell
+            | CheckBox
+            | RadioButton
+            | Switch
+            | Link
             | TreeItem
     )
 }
@@ -252,7 +289,8 @@ fn value(native: &Native, toolkit: Toolkit, role: Role, secure: bool) -> Evidenc
         return Evidence::Absent;
     }
     if number == n::COMBO_BOX {
-        let shown = if toolkit.combo_name_is_value() { native.name.clone().blank_as_absent() } else { Evidence::Absent };
+        let shown =
+            if toolkit.combo_name_is_value() { native.name.clone().blank_as_absent() } else { Evidence::Absent };
         return first_known(shown, || first_known(native.selected.clone(), || native.text.clone().blank_as_absent()));
     }
     if is_gauge(number) || role == Role::Incrementor {
@@ -292,7 +330,9 @@ fn states(native: &Native, place: &Place, role: Role, secure: bool) -> Evidence<
         when(secure, State::Secure);
         when(s.has(States::EXPANDED), State::Expanded);
         // A toggle button says PRESSED in GTK 4 and on pages; `pressed` is for push buttons (spec 5).
-        let toggle = number == n::TOGGLE_BUTTON || (number == n::PUSH_BUTTON && s.has(States::CHECKABLE)) || toolkit.pressed_is_checked();
+        let toggle = number == n::TOGGLE_BUTTON
+            || (number == n::PUSH_BUTTON && s.has(States::CHECKABLE))
+            || toolkit.pressed_is_checked();
         when(s.has(States::CHECKED) || (toggle && s.has(States::PRESSED)), State::Checked);
         when(s.has(States::PRESSED) && !toggle, State::Pressed);
         when(s.has(States::SELECTED), State::Selected);
@@ -303,7 +343,8 @@ fn states(native: &Native, place: &Place, role: Role, secure: bool) -> Evidence<
         when(s.has(States::MODAL), State::Modal);
         when(s.has(States::REQUIRED), State::Required);
         when(s.has(States::INDETERMINATE), State::Indeterminate);
-        let field = matches!(role, Role::TextField | Role::Incrementor) && native.interfaces_or_none().has(Interfaces::TEXT);
+        let field =
+            matches!(role, Role::TextField | Role::Incrementor) && native.interfaces_or_none().has(Interfaces::TEXT);
         let reports_editable = field && role == Role::TextField;
         when(field && (s.has(States::READ_ONLY) || (reports_editable && !s.has(States::EDITABLE))), State::Readonly);
         when(s.has(States::INVALID_ENTRY), State::Invalid);
@@ -352,7 +393,8 @@ fn bounds(native: &Native, place: &Place) -> Evidence<Rect> {
         Evidence::Known((x, y, width, height)) => {
             let (x, y) = (f64::from(*x), f64::from(*y));
             let size = (f64::from(*width), f64::from(*height));
-            let origin = if place.toolkit.extents_are_of_window() { place.origin.clone() } else { Evidence::Known((0.0, 0.0)) };
+            let origin =
+                if place.toolkit.extents_are_of_window() { place.origin.clone() } else { Evidence::Known((0.0, 0.0)) };
             origin.map(|(ox, oy)| Rect { x: x + ox, y: y + oy, width: size.0, height: size.1 })
         }
         Evidence::Absent => Evidence::Absent,

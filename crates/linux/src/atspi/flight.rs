@@ -16,7 +16,13 @@ pub struct Subject {
 }
 
 /// Sends the reads and takes their answers. `at` says which subject each belongs to.
-pub fn read(wire: &dyn Wire, toolkit: Toolkit, subjects: &mut [Subject], jobs: Vec<(usize, Field)>, deadline: Deadline) {
+pub fn read(
+    wire: &dyn Wire,
+    toolkit: Toolkit,
+    subjects: &mut [Subject],
+    jobs: Vec<(usize, Field)>,
+    deadline: Deadline,
+) {
     if jobs.is_empty() {
         return;
     }

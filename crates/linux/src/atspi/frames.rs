@@ -58,7 +58,11 @@ pub fn tops(wire: &dyn Wire, apps: &[(&App, Option<Toolkit>)], deadline: Deadlin
         .iter()
         .map(|root| match root {
             Some(_) => answers.next()?.ok()?.objects().ok().map(|all| {
-                (0u32..).zip(all).filter(|(_, o)| !o.is_null()).map(|(index, object)| Top { object, index, native: Native::default() }).collect()
+                (0u32..)
+                    .zip(all)
+                    .filter(|(_, o)| !o.is_null())
+                    .map(|(index, object)| Top { object, index, native: Native::default() })
+                    .collect()
             }),
             None => Some(Vec::new()),
         })
@@ -158,7 +162,9 @@ fn window(app: &App, top: &Top, x: Option<&X11Window>, asked: bool) -> Window {
         title: title.or_else(|| x.and_then(|w| w.title.clone())).unwrap_or_default(),
         app_name: app.name.clone(),
         process: app.process.clone(),
-        bounds: x.map_or(if asked { Evidence::Absent } else { Evidence::Unknown(Cause::NotRead) }, |w| Evidence::Known(windows::bounds(w))),
+        bounds: x.map_or(if asked { Evidence::Absent } else { Evidence::Unknown(Cause::NotRead) }, |w| {
+            Evidence::Known(windows::bounds(w))
+        }),
         // FINDINGS §6: an iconified window keeps its states; the window system knows better.
         focused: x.map_or_else(|| state(States::ACTIVE), |w| Evidence::Known(w.is_active)),
         visible: x.map_or_else(|| states.as_ref().map(on_screen), |w| Evidence::Known(w.viewable && !w.minimized)),

@@ -93,7 +93,12 @@ fn positions(
 }
 
 /// Row and column of children of tables, by their index: from the table itself, or from its counts.
-pub fn cells_at(wire: &dyn Wire, places: &[(&Object, u32)], toolkit: Toolkit, deadline: Deadline) -> Vec<Evidence<Cell>> {
+pub fn cells_at(
+    wire: &dyn Wire,
+    places: &[(&Object, u32)],
+    toolkit: Toolkit,
+    deadline: Deadline,
+) -> Vec<Evidence<Cell>> {
     if toolkit.cell_source() == CellSource::Counts {
         let mut tables: Vec<Object> = Vec::new();
         for (table, _) in places {

@@ -46,7 +46,12 @@ fn climb(wire: &dyn Wire, from: &Object, deadline: Deadline) -> Vec<Object> {
         let parent = answers.next().and_then(|a| a.ok()?.object_property().ok());
         let role = answers.next().and_then(|a| a.ok()?.uint().ok()).unwrap_or(0);
         match parent {
-            Some(p) if !p.is_null() && p.bus == from.bus && p != Object::root_of(from.bus.clone()) && !chain.contains(&p) => {
+            Some(p)
+                if !p.is_null()
+                    && p.bus == from.bus
+                    && p != Object::root_of(from.bus.clone())
+                    && !chain.contains(&p) =>
+            {
                 chain.push(p);
             }
             // Below the application, or of a kind that may stand there (FINDINGS §4b: Chromium's frames have no parent).
@@ -96,9 +101,25 @@ fn descend(wire: &dyn Wire, window: &Object, places: &[(i32, i32)], deadline: De
     at
 }
 
-fn judge(wire: &dyn Wire, toolkit: Toolkit, hit: &Object, target: &Object, chain: &[Object], deadline: Deadline) -> Hit {
+fn judge(
+    wire: &dyn Wire,
+    toolkit: Toolkit,
+    hit: &Object,
+    target: &Object,
+    chain: &[Object],
+    deadline: Deadline,
+) -> Hit {
     if hit == target {
         return Hit::Target;
+    }
+    if let Some((table, index)) = target.place() {
+        let ask = vec![Call::new(hit, i::ACCESSIBLE, "GetIndexInParent"), Call::get(hit, i::ACCESSIBLE, "Parent")];
+        let answers = wire.flight(ask, deadline);
+        let at = answers.first().and_then(|a| a.as_ref().ok()?.int().ok());
+        let of = answers.get(1).and_then(|a| a.as_ref().ok()?.object_property().ok());
+        if at.and_then(|k| u32::try_from(k).ok()) == Some(index) && of == Some(table) {
+            return Hit::Target;
+        }
     }
     // A container of the target: the toolkit did not look further.
     if chain.contains(hit) {

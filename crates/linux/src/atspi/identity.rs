@@ -1,7 +1,7 @@
 //! One resolution's reads (decisions D1): the element again, the chain downwards, the witnesses, the process. Almost
 //! everything is asked in one flight, since the recorded chain is known; what moved costs two more.
 
-use super::wants::blank;
+use self::edge::{Edge, unless_answered};
 use super::compose::{Place, compose, label_text, wants_child_labels};
 use super::flight::{self, Subject};
 use super::interface as i;
@@ -9,10 +9,10 @@ use super::native::{BASIC, Field, Label, Native};
 use super::role::native as n;
 use super::toolkit::{CellSource, Toolkit};
 use super::visibility::Above;
+use super::wants::blank;
 use super::{grid, wants};
 use crate::LinuxPlatform;
 use crate::bus::{Body, Call, CallError, Object, Reply, Wire};
-use crate::outcome::read::{Asked, ReadOutcome, classify};
 use crate::platform::{toolkit_calls, toolkit_of};
 use crate::traits::process_life;
 use agent_desktop_core::deadline::Deadline;
@@ -21,20 +21,6 @@ use agent_desktop_core::platform::{ChainEdge, Presence, Probe, ProbeRequest, Pro
 use agent_desktop_core::tree::name::stable_name;
 use agent_desktop_core::tree::raw::{Facts, Handle};
 use std::collections::HashMap;
-
-/// Fields of the target beside the basic ones: all at once, since asking again would cost another round trip. Those
-/// that do not belong to the element are put away afterwards.
-const MORE: &[Field] = &[
-    Field::RoleName,
-    Field::ActionCount,
-    Field::Id,
-    Field::Attributes,
-    Field::Characters,
-    Field::Number,
-    Field::Relations,
-    Field::Extents,
-    Field::Cell,
-];
 
 /// What is asked of witnesses and label sources beside the basic facts: what text may be in.
 const TEXTUAL: &[Field] = &[Field::Characters];
@@ -60,13 +46,6 @@ struct Reads<'a> {
     answered: bool,
 }
 
-struct Edge {
-    parent: Option<Object>,
-    child: Object,
-    index: u32,
-    holds: Evidence<bool>,
-}
-
 /// Everything that one resolution needs.
 pub fn probe(platform: &LinuxPlatform, request: &ProbeRequest<'_>, deadline: Deadline) -> Probe {
     let process = process_life(request.process);
@@ -82,6 +61,7 @@ pub fn probe(platform: &LinuxPlatform, request: &ProbeRequest<'_>, deadline: Dea
     if known.is_none() && reads.answered {
         platform.learn(reads.subjects[0].object.bus.clone(), reads.toolkit);
     }
+    reads.second();
     reads.follow();
     reads.moved_edges();
     let element = reads.element(platform, request.bounds);
@@ -168,12 +148,17 @@ impl<'a> Reads<'a> {
 
     /// The flight that asks everything whose address is known.
     fn first(&mut self, toolkit_unknown: bool) {
-        let mut jobs: Vec<(usize, Field)> = BASIC.iter().chain(MORE).map(|f| (0, *f)).collect();
+        let mut jobs: Vec<(usize, Field)> = BASIC.iter().map(|f| (0, *f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
-            jobs.extend(BASIC.iter().chain(TEXTUAL).map(|f| (at, *f)));
+            jobs.extend(BASIC.iter().map(|f| (at, *f)));
         }
+        let application = self.ancestors.end.checked_sub(1);
         for at in self.ancestors.clone() {
-            jobs.extend([Field::Role, Field::States, Field::Extents].map(|f| (at, f)));
+            jobs.extend([Field::Role, Field::States].map(|f| (at, f)));
+            // The application itself has no place on the screen.
+            if Some(at) != application {
+                jobs.push((at, Field::Extents));
+            }
         }
         let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
         let target = &self.subjects[0].object;
@@ -201,6 +186,25 @@ impl<'a> Reads<'a> {
         self.answered = self.subjects.iter().any(|s| s.native.answered);
     }
 
+    /// The details that the read plan asks for, now that it is known what the elements are.
+    fn second(&mut self) {
+        if !self.answered {
+            return;
+        }
+        let above = self.above();
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
+        let mut jobs: Vec<(usize, Field)> = wanted.into_iter().map(|f| (0, f)).collect();
+        for at in self.labels.clone().chain(self.witnesses.clone()) {
+            if self.subjects[at].native.interfaces_or_none().has(i::Interfaces::TEXT) {
+                jobs.extend(TEXTUAL.iter().map(|f| (at, *f)));
+            }
+        }
+        for (at, field) in &jobs {
+            self.subjects[*at].native.await_field(*field);
+        }
+        flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
+    }
+
     /// Texts and names of actions, whose number is known now, and labels that are new.
     fn follow(&mut self) {
         let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, self.above(), self.request.bounds);
@@ -220,7 +224,12 @@ impl<'a> Reads<'a> {
         let known: HashMap<Object, Evidence<String>> = self
             .labels
             .clone()
-            .map(|at| (self.subjects[at].object.clone(), gone_as_absent(&self.subjects[at].native, label_text(&self.subjects[at].native, toolkit))))
+            .map(|at| {
+                (
+                    self.subjects[at].object.clone(),
+                    gone_as_absent(&self.subjects[at].native, label_text(&self.subjects[at].native, toolkit)),
+                )
+            })
             .collect();
         if let Evidence::Known(list) = &mut self.subjects[0].native.labelled_by {
             for label in list.iter_mut() {
@@ -234,10 +243,13 @@ impl<'a> Reads<'a> {
             // GTK 4 buttons are labelled by the label inside them: a relation counts as one only where it is read at
             // capture, too, which is where the element has no name of its own.
             let related: Vec<Object> = match &self.subjects[0].native.labelled_by {
-                Evidence::Known(list) if blank(&self.subjects[0].native, toolkit) => list.iter().map(|l| l.object.clone()).collect(),
+                Evidence::Known(list) if blank(&self.subjects[0].native, toolkit) => {
+                    list.iter().map(|l| l.object.clone()).collect()
+                }
                 _ => Vec::new(),
             };
-            let inside = self.labels.clone().map(|at| self.subjects[at].object.clone()).filter(|o| !related.contains(o));
+            let inside =
+                self.labels.clone().map(|at| self.subjects[at].object.clone()).filter(|o| !related.contains(o));
             let text = |o: &Object| known.get(o).cloned().unwrap_or(Evidence::Absent);
             let labels = inside.map(|object| Label { text: text(&object), object }).collect();
             self.subjects[0].native.child_labels = Evidence::Known(labels);
@@ -282,9 +294,11 @@ impl<'a> Reads<'a> {
 
     /// The last word: the parent's own list, where it isn't huge.
     fn listed_edges(&mut self, open: Vec<usize>) {
-        let count = |at: &usize| Field::ChildCount.call(self.edges[*at].parent.as_ref().unwrap_or(&self.edges[*at].child));
+        let count =
+            |at: &usize| Field::ChildCount.call(self.edges[*at].parent.as_ref().unwrap_or(&self.edges[*at].child));
         let counts = self.wire.flight(open.iter().map(count).collect(), self.deadline);
-        let short = |answer: &Answer| answer.as_ref().is_ok_and(|r| r.int_property().is_ok_and(|c| (1..=4_096).contains(&c)));
+        let short =
+            |answer: &Answer| answer.as_ref().is_ok_and(|r| r.int_property().is_ok_and(|c| (1..=4_096).contains(&c)));
         let listed: Vec<usize> = open.iter().zip(&counts).filter(|(_, c)| short(c)).map(|(at, _)| *at).collect();
         let list = |at: &usize| {
             Call::new(self.edges[*at].parent.as_ref().unwrap_or(&self.edges[*at].child), i::ACCESSIBLE, "GetChildren")
@@ -309,7 +323,12 @@ impl<'a> Reads<'a> {
         // Outermost first.
         self.ancestors.clone().rev().fold(Above::default(), |above, at| {
             let native = &self.subjects[at].native;
-            above.below(native.role_number().unwrap_or(n::INVALID), native.states_or_none(), &native.extents, self.toolkit)
+            above.below(
+                native.role_number().unwrap_or(n::INVALID),
+                native.states_or_none(),
+                &native.extents,
+                self.toolkit,
+            )
         })
     }
 
@@ -323,7 +342,11 @@ impl<'a> Reads<'a> {
             _ => None,
         };
         if let Some(cause) = cause {
-            return if self.unowned() { Presence::Dead("the bus name has no owner".to_owned()) } else { Presence::Unknown(cause) };
+            return if self.unowned() {
+                Presence::Dead("the bus name has no owner".to_owned())
+            } else {
+                Presence::Unknown(cause)
+            };
         }
         self.table_cell();
         if self.subjects[0].native.role_number() == Some(n::COMBO_BOX) && !self.toolkit.combo_name_is_value() {
@@ -347,7 +370,9 @@ impl<'a> Reads<'a> {
 
     /// A cell that can't say where it stands: its table says.
     fn table_cell(&mut self) {
-        if self.toolkit.cell_source() == CellSource::Cell || self.subjects[0].native.role_number() != Some(n::TABLE_CELL) {
+        if self.toolkit.cell_source() == CellSource::Cell
+            || self.subjects[0].native.role_number() != Some(n::TABLE_CELL)
+        {
             return;
         }
         let target = self.subjects[0].object.clone();
@@ -359,7 +384,9 @@ impl<'a> Reads<'a> {
     /// Nothing came: whether anybody is there at all.
     fn unowned(&self) -> bool {
         let name = Body::Text(self.subjects[0].object.bus.to_string());
-        self.wire.call(Call::driver("NameHasOwner", name), self.deadline.max(Deadline::after_ms(100))).and_then(|r| r.bool())
+        self.wire
+            .call(Call::driver("NameHasOwner", name), self.deadline.max(Deadline::after_ms(100)))
+            .and_then(|r| r.bool())
             == Ok(false)
     }
 
@@ -418,44 +445,6 @@ impl<'a> Reads<'a> {
     }
 }
 
-impl Edge {
-    /// The call that confirms the edge. The first link's parent is the registry's list, whose indices mean nothing: what
-    /// counts is that the bus name still belongs to the process, and that the root answers.
-    fn call(&self) -> Call {
-        match &self.parent {
-            Some(parent) => {
-                let index = i32::try_from(self.index).unwrap_or(i32::MAX);
-                Call::with(parent, i::ACCESSIBLE, "GetChildAtIndex", Body::Int(index))
-            }
-            None => Call::driver("GetConnectionUnixProcessID", Body::Text(self.child.bus.to_string())),
-        }
-    }
-
-    fn judge(&self, answer: Answer, pid: u32, toolkit: Toolkit) -> Evidence<bool> {
-        if self.parent.is_none() {
-            return match answer.and_then(|r| r.uint()) {
-                Ok(owner) => Evidence::Known(owner == pid),
-                Err(e) => unless_answered(&e, toolkit),
-            };
-        }
-        match answer.and_then(|r| r.object()) {
-            Ok(child) => Evidence::Known(child == self.child),
-            Err(e) => unless_answered(&e, toolkit),
-        }
-    }
-}
-
-/// An answer that is an error is an answer: the parent has no such child. Silence is none.
-fn unless_answered(error: &CallError, toolkit: Toolkit) -> Evidence<bool> {
-    match (error, classify(error, toolkit, Asked::Optional)) {
-        (_, ReadOutcome::Retryable(Cause::Late)) => Evidence::Unknown(Cause::Late),
-        (CallError::Remote { .. }, ReadOutcome::Terminal(Cause::Denied)) => Evidence::Unknown(Cause::Denied),
-        (CallError::Remote { .. }, _) => Evidence::Known(false),
-        (_, ReadOutcome::Retryable(c) | ReadOutcome::Terminal(c)) => Evidence::Unknown(c),
-        (_, ReadOutcome::Absent | ReadOutcome::Gone(_)) => Evidence::Known(false),
-    }
-}
-
 /// A label that is gone says nothing any more; that is an answer.
 fn gone_as_absent(native: &Native, text: Evidence<String>) -> Evidence<String> {
     if native.dead.is_some() { Evidence::Absent } else { text }
@@ -474,5 +463,6 @@ fn dead(native: &Native, parent: &Answer) -> Option<String> {
     (states.is_empty() && orphan).then(|| "no states and no parent".to_owned())
 }
 
+mod edge;
 #[cfg(test)]
 mod tests;

@@ -30,8 +30,9 @@ pub fn in_tree(wire: &dyn Wire, toolkit: Toolkit, nodes: &[Node], subjects: &mut
         let chosen = selected(nodes, subjects, at, toolkit);
         subjects[at].native.selected = chosen;
     }
-    let related: Vec<usize> =
-        (0..nodes.len()).filter(|at| matches!(&subjects[*at].native.labelled_by, Evidence::Known(l) if !l.is_empty())).collect();
+    let related: Vec<usize> = (0..nodes.len())
+        .filter(|at| matches!(&subjects[*at].native.labelled_by, Evidence::Known(l) if !l.is_empty()))
+        .collect();
     if related.is_empty() {
         return;
     }
@@ -71,7 +72,8 @@ fn inside(nodes: &[Node], subjects: &[Subject], top: usize, toolkit: Toolkit) ->
             continue;
         }
         let role = role::map(number, native.states_or_none(), None);
-        let other = at != top && (takes_child_label(role) || role.interactive() || matches!(role, Role::Menu | Role::List));
+        let other =
+            at != top && (takes_child_label(role) || role.interactive() || matches!(role, Role::Menu | Role::List));
         if !other && depth < MAX_DEPTH {
             stack.extend(node.children.iter().rev().map(|child| (*child, depth + 1)));
         }

@@ -121,14 +121,8 @@ pub enum Field {
 }
 
 /// What every element is asked.
-pub const BASIC: &[Field] = &[
-    Field::Role,
-    Field::States,
-    Field::Name,
-    Field::Description,
-    Field::Interfaces,
-    Field::ChildCount,
-];
+pub const BASIC: &[Field] =
+    &[Field::Role, Field::States, Field::Name, Field::Description, Field::Interfaces, Field::ChildCount];
 
 /// Actions asked for by name at most: Java's text fields list some fifty of their key map (FINDINGS §2).
 pub const MAX_ACTIONS: u64 = 16;
@@ -177,7 +171,7 @@ fn count(n: i64) -> Option<u64> {
 
 impl Native {
     /// Marks a field as one that applies: unknown until its answer comes.
-    pub fn expect(&mut self, field: Field) {
+    pub fn await_field(&mut self, field: Field) {
         fn unread<T>(slot: &mut Evidence<T>) {
             if matches!(slot, Evidence::Absent) {
                 *slot = Evidence::Unknown(Cause::NotRead);
@@ -351,10 +345,9 @@ impl Native {
 
 fn negative_as_fault(got: Evidence<i64>) -> Evidence<u64> {
     match got {
-        Evidence::Known(v) => count(v).map_or_else(
-            || Evidence::Unknown(Cause::Fault(format!("a count of {v}"))),
-            Evidence::Known,
-        ),
+        Evidence::Known(v) => {
+            count(v).map_or_else(|| Evidence::Unknown(Cause::Fault(format!("a count of {v}"))), Evidence::Known)
+        }
         Evidence::Absent => Evidence::Absent,
         Evidence::Unknown(c) => Evidence::Unknown(c),
     }
@@ -376,7 +369,7 @@ mod tests {
     #[test]
     fn action_names_keep_their_index() {
         let mut native = Native::default();
-        native.expect(Field::ActionCount);
+        native.await_field(Field::ActionCount);
         assert_eq!(native.actions, Evidence::Unknown(Cause::NotRead));
         native.take(Field::ActionCount, Ok(reply(&Value::from(2i32))), Toolkit::Gtk4);
         let refused = CallError::Remote { name: "org.gtk.GDBus.UnmappedGError.X".into(), message: "No action".into() };
@@ -390,7 +383,8 @@ mod tests {
     #[test]
     fn a_dead_answer_is_kept() {
         let mut native = Native::default();
-        let dead = CallError::Remote { name: "org.freedesktop.DBus.Error.UnknownObject".into(), message: String::new() };
+        let dead =
+            CallError::Remote { name: "org.freedesktop.DBus.Error.UnknownObject".into(), message: String::new() };
         native.take(Field::States, Err(dead), Toolkit::Qt5);
         assert_eq!(native.states, Evidence::Unknown(Cause::Gone));
         assert!(native.dead.is_some() && native.answered);

@@ -59,7 +59,7 @@ fn raw(walk: &Walk<'_>, toolkit: Toolkit, above: &[Link], plan: &ReadPlan, origi
         let top = node.parent.is_none() && above.len() == 1;
         let place = Place { toolkit, above: node.above, top, origin: origin.clone(), bounds: plan.bounds };
         RawNode {
-            handle: subject.object.handle(),
+            handle: node.place.as_ref().unwrap_or(&subject.object).handle(),
             parent: node.parent.map(|p| place_of[p]),
             index: node.index,
             children: node.children.iter().map(|c| place_of[*c]).collect(),

@@ -151,8 +151,15 @@ fn from_web(web_role: &str, native: u32) -> Option<Role> {
 pub fn is_item(native: u32) -> bool {
     matches!(
         native,
-        LIST_ITEM | TREE_ITEM | TABLE_ROW | TABLE_CELL | COLUMN_HEADER | ROW_HEADER | TABLE_COLUMN_HEADER
-            | TABLE_ROW_HEADER | ICON
+        LIST_ITEM
+            | TREE_ITEM
+            | TABLE_ROW
+            | TABLE_CELL
+            | COLUMN_HEADER
+            | ROW_HEADER
+            | TABLE_COLUMN_HEADER
+            | TABLE_ROW_HEADER
+            | ICON
     )
 }
 
@@ -165,8 +172,16 @@ pub fn is_label(native: u32) -> bool {
 pub fn is_window(native: u32) -> bool {
     matches!(
         native,
-        FRAME | WINDOW | DIALOG | ALERT | FILE_CHOOSER | COLOR_CHOOSER | FONT_CHOOSER | OPTION_PANE
-            | INPUT_METHOD_WINDOW | DESKTOP_FRAME
+        FRAME
+            | WINDOW
+            | DIALOG
+            | ALERT
+            | FILE_CHOOSER
+            | COLOR_CHOOSER
+            | FONT_CHOOSER
+            | OPTION_PANE
+            | INPUT_METHOD_WINDOW
+            | DESKTOP_FRAME
     )
 }
 

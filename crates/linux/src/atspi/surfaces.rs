@@ -37,7 +37,12 @@ pub fn open(platform: &LinuxPlatform, app: &App, deadline: Deadline) -> Result<V
     };
     let toolkit = platform.toolkit(&root.bus, deadline)?;
     let x = platform.x_windows(deadline);
-    let tops = frames::tops(&platform.bus, &[(app, Some(toolkit))], deadline).pop().flatten().unwrap_or_default();
+    // Silence proves no absence: a list of nothing would be one.
+    let Some(tops) = frames::tops(&platform.bus, &[(app, Some(toolkit))], deadline).pop().flatten() else {
+        return Err(Error::before(Code::AppUnresponsive, "the application does not answer")
+            .retry_after(1_000)
+            .suggest("Wait until the application responds again, or raise --timeout-ms."));
+    };
     let screen = x.as_deref().map_or(Screen::None, Screen::X11);
     let listed = frames::of_app(app, Some(toolkit), Some(tops.clone()), screen);
     let mut out = Vec::new();

@@ -141,9 +141,11 @@ impl Toolkit {
         match self {
             Gtk4 if role == n::FILLER => is_type_name(name),
             Gtk4 if role == n::PAGE_TAB_LIST => name == "Tab list",
-            Gtk4 => ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
-                name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-            }) && is_type_name(name),
+            Gtk4 => {
+                ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
+                    name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+                }) && is_type_name(name)
+            }
             _ => false,
         }
     }
@@ -207,6 +209,12 @@ impl Toolkit {
         }
     }
 
+    /// Cells of LibreOffice's sheets are made anew whenever they are asked for and die within seconds (seen in Calc: 465
+    /// of 465 dead or not confirmed right after a read): their place is their address, and their name says it ("B7").
+    pub fn cells_are_places(self) -> bool {
+        self == LibreOffice
+    }
+
     /// A Qt 6.4 tree view makes new objects of its cells with every read, so that its child list never names a saved one
     /// (seen in qt6ct). There `GetIndexInParent` is computed by the parent from the cell's place in the model: with
     /// `Parent` it confirms the edge.
@@ -262,8 +270,17 @@ impl Toolkit {
             Gecko | Chromium => role != n::STATIC,
             Gtk4 => !matches!(
                 role,
-                n::LABEL | n::PANEL | n::FILLER | n::SCROLL_PANE | n::SCROLL_BAR | n::IMAGE | n::SEPARATOR | n::FRAME
-                    | n::PAGE_TAB_LIST | n::PROGRESS_BAR | n::LEVEL_BAR
+                n::LABEL
+                    | n::PANEL
+                    | n::FILLER
+                    | n::SCROLL_PANE
+                    | n::SCROLL_BAR
+                    | n::IMAGE
+                    | n::SEPARATOR
+                    | n::FRAME
+                    | n::PAGE_TAB_LIST
+                    | n::PROGRESS_BAR
+                    | n::LEVEL_BAR
             ),
             _ => true,
         }
@@ -310,7 +327,9 @@ mod tests {
         for (role, name) in [(n::TEXT, "GtkEntry"), (n::FILLER, "AdwGizmo"), (n::FILLER, "HistoryView")] {
             assert!(Gtk4.blank_name(role, name), "{name}");
         }
-        for (role, name) in [(n::PUSH_BUTTON, "GitHub"), (n::LABEL, "Gtk"), (n::FILLER, "Save As"), (n::LABEL, "Gtk4 demo")] {
+        for (role, name) in
+            [(n::PUSH_BUTTON, "GitHub"), (n::LABEL, "Gtk"), (n::FILLER, "Save As"), (n::LABEL, "Gtk4 demo")]
+        {
             assert!(!Gtk4.blank_name(role, name), "{name}");
         }
         assert!(!Gtk3.blank_name(n::TEXT, "GtkEntry"));

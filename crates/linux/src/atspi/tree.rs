@@ -34,6 +34,8 @@ pub struct Node {
     pub depth: usize,
     /// What its ancestors say.
     pub above: Above,
+    /// Its address, where that isn't the object that was read: a place.
+    pub place: Option<Object>,
 }
 
 /// A tree under construction: parents stand before their children.
@@ -89,7 +91,15 @@ impl<'a> Walk<'a> {
         let at = self.nodes.len();
         let native = self.cache.as_ref().and_then(|c| c.facts(&object)).cloned().unwrap_or_default();
         self.seen.insert(object.clone());
-        self.nodes.push(Node { parent, index, children: Vec::new(), cut: None, depth, above: Above::default() });
+        self.nodes.push(Node {
+            parent,
+            index,
+            children: Vec::new(),
+            cut: None,
+            depth,
+            above: Above::default(),
+            place: None,
+        });
         self.subjects.push(Subject { object, native });
         at
     }
@@ -170,7 +180,8 @@ impl<'a> Walk<'a> {
                 indexed.push(at);
             }
         }
-        let calls = asked.iter().map(|at| Call::new(&self.subjects[*at].object, i::ACCESSIBLE, "GetChildren")).collect();
+        let calls =
+            asked.iter().map(|at| Call::new(&self.subjects[*at].object, i::ACCESSIBLE, "GetChildren")).collect();
         for (&at, answer) in asked.iter().zip(self.wire.flight(calls, self.plan.deadline)) {
             match answer.and_then(|r| r.objects()) {
                 Ok(children) => {
@@ -212,7 +223,10 @@ impl<'a> Walk<'a> {
             if object.is_null() {
                 continue;
             }
-            if listed >= self.plan.max_children || self.nodes.len() >= self.plan.max_nodes || self.edges >= self.plan.max_edges {
+            if listed >= self.plan.max_children
+                || self.nodes.len() >= self.plan.max_nodes
+                || self.edges >= self.plan.max_edges
+            {
                 self.nodes[parent].cut = Some(Cut::Limit);
                 return;
             }
@@ -222,6 +236,9 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let at = self.add(object, Some(parent), index, depth);
+            if self.toolkit.cells_are_places() && self.nodes[parent].cut == Some(Cut::Virtual) {
+                self.nodes[at].place = Some(Object::placed(&self.subjects[parent].object, index));
+            }
             self.nodes[parent].children.push(at);
             next.push(at);
         }
@@ -234,7 +251,7 @@ impl<'a> Walk<'a> {
         for at in 0..self.nodes.len() {
             let native = &self.subjects[at].native;
             for field in wants::wanted(native, self.toolkit, self.nodes[at].above, self.plan.bounds) {
-                self.subjects[at].native.expect(field);
+                self.subjects[at].native.await_field(field);
                 jobs.push((at, field));
             }
         }

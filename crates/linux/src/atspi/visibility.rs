@@ -18,6 +18,8 @@ pub struct Above {
     pub in_web: bool,
     /// An item of a collection.
     pub in_item: bool,
+    /// A part of the content that can be scrolled out of view.
+    pub scrolled: bool,
 }
 
 /// Whether an element can be seen.
@@ -55,6 +57,7 @@ impl Above {
         extents: &Evidence<(i32, i32, i32, i32)>,
         toolkit: Toolkit,
     ) -> Self {
+        let item = role::is_item(number);
         let popup = matches!(number, n::MENU | n::POPUP_MENU | n::LIST | n::LIST_BOX | n::WINDOW);
         let gone_page = number == n::DOCUMENT_WEB
             && !self.in_web
@@ -66,9 +69,12 @@ impl Above {
             // The page of a background tab (FINDINGS §2 "background tabs in the tree"), a page of a stack, a container
             // that isn't visible; but not a popup that is only closed.
             hidden: self.hidden || gone_page || (!popup && self.seen(number, states, extents, toolkit) == Seen::Hidden),
-            disabled: self.disabled || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
+            disabled: self.disabled
+                || (toolkit.disabled_is_inherited() && !states.has(States::SENSITIVE) && !states.is_empty()),
             in_web: self.in_web || number == n::DOCUMENT_WEB,
-            in_item: self.in_item || role::is_item(number),
+            in_item: self.in_item || item,
+            // A notebook's page is shown or not, wherever it stands.
+            scrolled: number != n::PAGE_TAB && (self.scrolled || number == n::VIEWPORT || item),
         }
     }
 
@@ -88,13 +94,7 @@ impl Above {
     }
 
     /// Whether the element can be seen.
-    pub fn seen(
-        self,
-        number: u32,
-        states: States,
-        extents: &Evidence<(i32, i32, i32, i32)>,
-        toolkit: Toolkit,
-    ) -> Seen {
+    pub fn seen(self, number: u32, states: States, extents: &Evidence<(i32, i32, i32, i32)>, toolkit: Toolkit) -> Seen {
         if states.is_empty() {
             return Seen::Yes;
         }
@@ -124,6 +124,8 @@ impl Above {
         }
         match extents {
             _ if number == n::DOCUMENT_WEB && !self.in_web => Seen::Hidden,
+            // GTK 3 gives what is scrolled out of a viewport the place of what isn't shown at all, with its real size.
+            Some((_, _, width, height)) if self.scrolled && width > 1 && height > 1 => Seen::Offscreen,
             Some(e) if sentinel(e) && toolkit.unmapped_shows_by_extents() && !role::is_item(number) => not_shown,
             _ => Seen::Offscreen,
         }
@@ -150,6 +152,21 @@ mod tests {
         // FINDINGS §2: GTK 4 never reports SHOWING.
         assert_eq!(seen(States::VISIBLE, &REAL, Gtk4), Seen::Yes);
         assert_eq!(seen(States::VISIBLE, &Evidence::Known((10, 56, 0, 0)), Gtk4), Seen::Hidden);
+    }
+
+    #[test]
+    fn scrolled_out_of_a_viewport_is_not_a_page_that_is_not_shown() {
+        let out = Evidence::Known((i32::MIN, i32::MIN, 189, 34));
+        let button = |above: Above, e: &Evidence<_>| above.seen(n::PUSH_BUTTON, States(States::VISIBLE), e, Gtk3);
+        let pane = Above::default().below(n::VIEWPORT, States(SEEN), &REAL, Gtk3);
+        assert_eq!(button(pane, &out), Seen::Offscreen);
+        assert_eq!(button(Above::default(), &out), Seen::Hidden);
+        // Never laid out: a page of a stack that was never shown.
+        assert_eq!(button(pane, &GONE), Seen::Hidden);
+        let page = pane.below(n::PAGE_TAB, States(SEEN), &REAL, Gtk3);
+        assert_eq!(button(page, &out), Seen::Hidden);
+        let item = Above::default().below(n::LIST_ITEM, States(States::VISIBLE), &out, Gtk3);
+        assert_eq!(button(item, &out), Seen::Offscreen);
     }
 
     #[test]

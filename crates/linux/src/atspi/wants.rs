@@ -25,24 +25,30 @@ pub fn is_field(native: &Native, toolkit: Toolkit) -> bool {
 
 /// Whether the element shows a number.
 pub fn is_gauge(number: u32) -> bool {
-    matches!(
-        number,
-        n::SLIDER | n::DIAL | n::SPIN_BUTTON | n::PROGRESS_BAR | n::LEVEL_BAR | n::SCROLL_BAR | n::RATING
-    )
+    matches!(number, n::SLIDER | n::DIAL | n::SPIN_BUTTON | n::PROGRESS_BAR | n::LEVEL_BAR | n::SCROLL_BAR | n::RATING)
 }
 
 /// Whether secrecy is known before anything is read from the field.
 pub fn known_secure(native: &Native, toolkit: Toolkit) -> bool {
-    native.role_number() == Some(n::PASSWORD_TEXT)
-        || native.name.known().is_some_and(|name| toolkit.secure_type(name))
+    native.role_number() == Some(n::PASSWORD_TEXT) || native.name.known().is_some_and(|name| toolkit.secure_type(name))
 }
 
 /// Whether a page's own role may say more than AT-SPI's.
 fn page_may_say_more(number: u32) -> bool {
     matches!(
         number,
-        n::LANDMARK | n::DIALOG | n::ALERT | n::TOGGLE_BUTTON | n::CHECK_BOX | n::GROUPING | n::SCROLL_PANE | n::LIST_BOX
-            | n::LIST | n::TABLE | n::STATUS_BAR | n::COMMENT
+        n::LANDMARK
+            | n::DIALOG
+            | n::ALERT
+            | n::TOGGLE_BUTTON
+            | n::CHECK_BOX
+            | n::GROUPING
+            | n::SCROLL_PANE
+            | n::LIST_BOX
+            | n::LIST
+            | n::TABLE
+            | n::STATUS_BAR
+            | n::COMMENT
     )
 }
 
@@ -50,15 +56,30 @@ fn page_may_say_more(number: u32) -> bool {
 fn may_carry_text(number: u32) -> bool {
     matches!(
         number,
-        n::PARAGRAPH | n::HEADING | n::SECTION | n::STATIC | n::LABEL | n::BLOCK_QUOTE | n::CAPTION | n::LIST_ITEM
-            | n::TABLE_CELL | n::DESCRIPTION_TERM | n::DESCRIPTION_VALUE | n::COMMENT | n::TEXT | n::LINK
+        n::PARAGRAPH
+            | n::HEADING
+            | n::SECTION
+            | n::STATIC
+            | n::LABEL
+            | n::BLOCK_QUOTE
+            | n::CAPTION
+            | n::LIST_ITEM
+            | n::TABLE_CELL
+            | n::DESCRIPTION_TERM
+            | n::DESCRIPTION_VALUE
+            | n::COMMENT
+            | n::TEXT
+            | n::LINK
     )
 }
 
 /// Whether an element without a name may be labelled by another one.
 fn may_be_labelled(role: Role) -> bool {
     (role.interactive() && !matches!(role, Role::Option | Role::MenuItem | Role::Cell | Role::TreeItem))
-        || matches!(role, Role::ProgressBar | Role::LevelIndicator | Role::List | Role::Table | Role::Outline | Role::Dialog)
+        || matches!(
+            role,
+            Role::ProgressBar | Role::LevelIndicator | Role::List | Role::Table | Role::Outline | Role::Dialog
+        )
 }
 
 /// The second flight of one element. The same for a tree's nodes and for a probe.
@@ -97,7 +118,8 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
     if number == n::TABLE_CELL
         && toolkit.flat_tables()
         && toolkit.cell_source() == CellSource::Cell
-        && interfaces.has(Interfaces::TABLE_CELL) {
+        && interfaces.has(Interfaces::TABLE_CELL)
+    {
         out.push(Field::Cell);
     }
     if bounds || above.asks_extents(number, states, toolkit) {
@@ -145,7 +167,9 @@ mod tests {
     #[test]
     fn plain_containers_cost_nothing_more() {
         assert!(fields(&native(n::PANEL, SEEN, Interfaces::COMPONENT, ""), Toolkit::Gtk3).is_empty());
-        assert!(fields(&native(n::STATIC, SEEN, Interfaces::ACTION | Interfaces::TEXT, "x"), Toolkit::Chromium).is_empty());
+        assert!(
+            fields(&native(n::STATIC, SEEN, Interfaces::ACTION | Interfaces::TEXT, "x"), Toolkit::Chromium).is_empty()
+        );
     }
 
     #[test]

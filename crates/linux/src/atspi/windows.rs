@@ -59,11 +59,25 @@ fn score(frame: &Frame, window: &X11Window) -> i32 {
         // The frame as the toolkit counts it: with what the window manager drew, or without, or without the shadow.
         let outer = [
             (0, 0, 0, 0),
-            (-i64::from(frame_of.left), -i64::from(frame_of.top), i64::from(frame_of.left + frame_of.right), i64::from(frame_of.top + frame_of.bottom)),
-            (i64::from(shadow.left), i64::from(shadow.top), -i64::from(shadow.left + shadow.right), -i64::from(shadow.top + shadow.bottom)),
+            (
+                -i64::from(frame_of.left),
+                -i64::from(frame_of.top),
+                i64::from(frame_of.left + frame_of.right),
+                i64::from(frame_of.top + frame_of.bottom),
+            ),
+            (
+                i64::from(shadow.left),
+                i64::from(shadow.top),
+                -i64::from(shadow.left + shadow.right),
+                -i64::from(shadow.top + shadow.bottom),
+            ),
         ];
-        let size = |d: &(i64, i64, i64, i64)| near(i64::from(width), i64::from(b.width) + d.2) && near(i64::from(height), i64::from(b.height) + d.3);
-        let place = |d: &(i64, i64, i64, i64)| near(i64::from(x), i64::from(b.x) + d.0) && near(i64::from(y), i64::from(b.y) + d.1);
+        let size = |d: &(i64, i64, i64, i64)| {
+            near(i64::from(width), i64::from(b.width) + d.2) && near(i64::from(height), i64::from(b.height) + d.3)
+        };
+        let place = |d: &(i64, i64, i64, i64)| {
+            near(i64::from(x), i64::from(b.x) + d.0) && near(i64::from(y), i64::from(b.y) + d.1)
+        };
         if outer.iter().any(size) {
             score += if outer.iter().any(|d| size(d) && place(d)) { 3 } else { 2 };
         }
@@ -82,10 +96,7 @@ pub fn is_counted(window: &X11Window) -> bool {
 /// Where the window's content begins: inside the shadow that GTK draws itself (FINDINGS §2 "Extents").
 pub fn origin(window: &X11Window) -> (f64, f64) {
     let shadow = window.gtk_frame_extents.unwrap_or_default();
-    (
-        f64::from(window.bounds.x) + f64::from(shadow.left),
-        f64::from(window.bounds.y) + f64::from(shadow.top),
-    )
+    (f64::from(window.bounds.x) + f64::from(shadow.left), f64::from(window.bounds.y) + f64::from(shadow.top))
 }
 
 /// What looks like the window: the client without the shadow.

@@ -8,6 +8,9 @@ use zbus::Message;
 /// The path that AT-SPI uses for "none" (FINDINGS §2 "Null child").
 const NULL_PATH: &str = "/org/a11y/atspi/null";
 
+/// Between the parent's path and the index, in the address of a place. It can't stand in a path.
+const PLACE: char = '#';
+
 /// One accessible object: a connection's unique name and an object path.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Object {
@@ -36,8 +39,22 @@ impl Object {
     /// The object that a handle names; none where the text is no such handle.
     pub fn from_handle(handle: &Handle) -> Option<Self> {
         let (bus, path) = handle.as_str().split_at(handle.as_str().find('/')?);
-        let plausible = bus.len() > 1 && bus.starts_with(':') && zbus::zvariant::ObjectPath::try_from(path).is_ok();
-        plausible.then(|| Self::new(bus, path))
+        let (of, place) = path.split_once(PLACE).map_or((path, None), |(of, place)| (of, Some(place)));
+        let plausible = bus.len() > 1 && bus.starts_with(':') && zbus::zvariant::ObjectPath::try_from(of).is_ok();
+        let whole = place.is_none_or(|p| p.parse::<u32>().is_ok());
+        (plausible && whole).then(|| Self::new(bus, path))
+    }
+
+    /// A child that its parent makes anew whenever it is asked for (cells of a spreadsheet): it has no lasting address but
+    /// its place. [`super::Sender`] turns the place into the child of the moment, right before each call to it.
+    pub fn placed(parent: &Object, index: u32) -> Self {
+        Self::new(parent.bus.clone(), format!("{}{PLACE}{index}", parent.path))
+    }
+
+    /// Parent and index, where this is a place.
+    pub fn place(&self) -> Option<(Object, u32)> {
+        let (parent, index) = self.path.split_once(PLACE)?;
+        Some((Self::new(self.bus.clone(), parent), index.parse().ok()?))
     }
 
     /// Whether this stands for "none" (FINDINGS §2 "Null child").
@@ -154,6 +171,17 @@ mod tests {
         assert_eq!(o.handle().as_str(), ":1.42/org/a11y/atspi/accessible/12");
         assert_eq!(Object::from_handle(&o.handle()), Some(o));
         for bad in ["", "/a", ":1.2", "x/a", ":/a", ":1.2/a b", ":1.2//"] {
+            assert_eq!(Object::from_handle(&Handle::new(bad)), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_an_address_too() {
+        let cell = Object::placed(&Object::new(":1.4", "/t/1"), 7);
+        assert_eq!(cell.handle().as_str(), ":1.4/t/1#7");
+        assert_eq!(Object::from_handle(&cell.handle()), Some(cell.clone()));
+        assert_eq!(cell.place(), Some((Object::new(":1.4", "/t/1"), 7)));
+        for bad in [":1.4/t#", ":1.4/t#x", ":1.4/t#-1", ":1.4/t#1#2"] {
             assert_eq!(Object::from_handle(&Handle::new(bad)), None, "{bad}");
         }
     }

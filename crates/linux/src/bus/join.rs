@@ -89,7 +89,8 @@ impl Bus {
         let status = Object::new("org.a11y.Bus", "/org/a11y/bus");
         let get = |property| Call::get(&status, "org.a11y.Status", property);
         let mut answers = self.session.flight(vec![get("IsEnabled"), get("ScreenReaderEnabled")], deadline).into_iter();
-        let mut next = || answers.next().unwrap_or(Err(CallError::Late { sent: false })).and_then(|r| r.bool_property());
+        let mut next =
+            || answers.next().unwrap_or(Err(CallError::Late { sent: false })).and_then(|r| r.bool_property());
         (next(), next())
     }
 }
@@ -126,7 +127,12 @@ fn split_addresses(list: &str) -> Vec<String> {
     list.split(';').map(str::trim).filter(|a| !a.is_empty()).map(str::to_owned).collect()
 }
 
-fn connect_any(runtime: &Arc<Runtime>, addresses: &[String], to_bus: bool, deadline: Deadline) -> Result<Sender, String> {
+fn connect_any(
+    runtime: &Arc<Runtime>,
+    addresses: &[String],
+    to_bus: bool,
+    deadline: Deadline,
+) -> Result<Sender, String> {
     let until = Instant::from_std(deadline.instant());
     let mut why = "no address is known".to_owned();
     for address in addresses {
@@ -152,7 +158,10 @@ mod tests {
 
     #[test]
     fn lists_of_addresses_are_split() {
-        assert_eq!(split_addresses("unix:path=/a,guid=1;unix:abstract=/b;"), ["unix:path=/a,guid=1", "unix:abstract=/b"]);
+        assert_eq!(
+            split_addresses("unix:path=/a,guid=1;unix:abstract=/b;"),
+            ["unix:path=/a,guid=1", "unix:abstract=/b"]
+        );
         assert!(split_addresses("").is_empty());
     }
 

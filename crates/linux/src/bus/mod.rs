@@ -6,6 +6,7 @@
 pub mod call;
 pub mod join;
 pub mod peer;
+pub mod place;
 pub mod reply;
 pub mod sender;
 

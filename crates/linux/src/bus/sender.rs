@@ -1,6 +1,7 @@
 //! The one place that sends: many calls in flight, each under the deadline. A late reply is dropped.
 
 use super::call::Call;
+use super::place;
 use super::reply::{self, CallError, Reply};
 use agent_desktop_core::deadline::Deadline;
 use futures_util::StreamExt;
@@ -191,6 +192,10 @@ impl Sender {
 
     /// Sends a call without waiting for its answer, which [`Sender::next`] gives later.
     pub fn post(&self, call: &Call, deadline: Deadline) -> Result<Ticket, CallError> {
+        if let Some(ask) = place::child(&call.object) {
+            let object = place::object(self.call(ask, deadline))?;
+            return self.post(&Call { object, ..call.clone() }, deadline);
+        }
         let mut pump = self.pump();
         self.runtime.block_on(async {
             let serial = self.put(&mut pump, call, Instant::from_std(deadline.instant())).await?;
@@ -220,7 +225,9 @@ impl Sender {
             pump.queue.retain(|i| matches!(i, Incoming::Reply(..)));
         }
         for rule in rules {
-            let _ = self.post(&Call::driver("RemoveMatch", super::Body::Text(rule.clone())), deadline).map(|t| self.forget(t));
+            let _ = self
+                .post(&Call::driver("RemoveMatch", super::Body::Text(rule.clone())), deadline)
+                .map(|t| self.forget(t));
         }
     }
 
@@ -242,7 +249,7 @@ impl Sender {
 impl Wire for Sender {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
         let mut pump = self.pump();
-        self.runtime.block_on(self.fly(&mut pump, &calls, deadline))
+        place::flight(calls, |calls| self.runtime.block_on(self.fly(&mut pump, &calls, deadline)))
     }
 }
 
@@ -301,4 +308,3 @@ mod tests {
         assert_eq!(lanes.take(), None);
     }
 }
-

@@ -153,7 +153,15 @@ impl Writer<'_> {
             return WriteOutcome::Absent("the element has no such action any more".to_owned());
         };
         let call = Call::with(&on, ACTION, "DoAction", Body::Int(index));
-        self.yes_or_no(&call, Write::DoAction)
+        let outcome = self.yes_or_no(&call, Write::DoAction);
+        let busy = ladder::press_ms(self.toolkit, name);
+        if busy > 0 && outcome == WriteOutcome::Accepted {
+            // The lease is held until the button takes the next press, or the next caller's would be lost. The answer
+            // to one more question shows that a busy application has come to it.
+            self.watcher.linger(busy, self.deadline);
+            let _ = self.bus.call(Call::new(&on, ACCESSIBLE, "GetState"), self.deadline.within_ms(LOOK_MS));
+        }
+        outcome
     }
 
     fn find(&self, on: &Object, name: &str) -> Option<i32> {

@@ -21,6 +21,17 @@ pub fn window_ms(toolkit: Toolkit) -> u64 {
     }
 }
 
+/// For how long a button that was pressed swallows another press, in milliseconds: it is shown pressed first and acts
+/// then. GTK 4 takes a quarter of a second, Qt a tenth (`animateClick`); a second press in that time answers yes and does
+/// nothing.
+pub fn press_ms(toolkit: Toolkit, action: &str) -> u64 {
+    match toolkit {
+        Gtk4 if action == "click" => 280,
+        Qt5 | Qt6 if action == "Press" => 120,
+        _ => 0,
+    }
+}
+
 /// What the length of `InsertText` counts. A wrong unit cuts text in atk-bridge's toolkits and reads foreign memory in
 /// Qt (docs/linux-actions.md "Lies").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

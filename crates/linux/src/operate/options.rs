@@ -264,6 +264,9 @@ pub fn own(wire: &dyn Wire, offer: &Offer, deadline: Deadline) -> Result<Option<
     if !confirmed && !super::ladder::mints_addresses(offer.toolkit) {
         return Ok(None);
     }
+    if matches!(offer.toolkit, Qt5 | Qt6) && in_combo(wire, &parent, deadline) {
+        return Err(unsupported_combo());
+    }
     let told = !name.trim().is_empty()
         && !offer.toolkit.name_is_generic(offer.role)
         && !offer.toolkit.blank_name(offer.role, &name);
@@ -283,6 +286,17 @@ pub fn own(wire: &dyn Wire, offer: &Offer, deadline: Deadline) -> Result<Option<
     label(wire, offer.toolkit, &mut item, deadline)?;
     let [item] = item;
     Ok(Some(item))
+}
+
+/// Whether a list is the list of a combo box.
+fn in_combo(wire: &dyn Wire, list: &Object, deadline: Deadline) -> bool {
+    let role = |o: &Object| wire.flight(vec![Call::new(o, ACCESSIBLE, "GetRole")], deadline).pop();
+    let parent = wire.flight(vec![Call::get(list, ACCESSIBLE, "Parent")], deadline).pop();
+    parent
+        .and_then(|p| p.and_then(|r| r.object_property()).ok())
+        .filter(|p| !p.is_null())
+        .and_then(|p| role(&p))
+        .is_some_and(|r| r.and_then(|r| r.uint()) == Ok(n::COMBO_BOX))
 }
 
 /// Ways of choosing an option of a container, best first. The table of `select`.

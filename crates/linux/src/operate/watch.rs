@@ -116,6 +116,21 @@ impl Watcher {
         }
     }
 
+    /// Takes what comes for so long, or until something opened: the effects are seen within the window all the same.
+    pub fn linger(&mut self, ms: u64, deadline: Deadline) {
+        let until = deadline.within_ms(ms);
+        let mut late = 0;
+        while late <= LATE && !self.seen.iter().any(is_final) {
+            match self.bus.a11y().next(until) {
+                Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
+                Some(Incoming::Reply(..)) => {}
+                None => break,
+            }
+            late += usize::from(until.passed());
+        }
+        self.window_ms = self.window_ms.saturating_sub(ms);
+    }
+
     fn take(&mut self, event: Option<Event>, deadline: Deadline) {
         let Some(event) = event else { return };
         let effect = match classify(&event, &self.scene) {

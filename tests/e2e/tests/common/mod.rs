@@ -6,13 +6,6 @@ use serde_json::Value;
 /// Refs that are tried per application.
 const SAMPLE: usize = 200;
 
-/// Starts an application in a desktop of its own and asks everything.
-pub fn whole_loop(argv: &[&str], app: &str, nodes: usize) {
-    let desk = Desk::new();
-    let running = desk.launch(argv, nodes);
-    is_read_as_it_is(&desk, &running, app, nodes);
-}
-
 /// The node set equals the raw walk's, the refs resolve, and what the default flags leave out is announced.
 pub fn is_read_as_it_is(desk: &Desk, running: &App, app: &str, at_least: usize) {
     let (oracle, data) = steady(desk, running.pid(), app, &["--max-depth", "50"]);

@@ -155,7 +155,7 @@ fn threads_lose_no_update() {
             let store = &store;
             scope.spawn(move || {
                 for i in 0..20 {
-                    store.update("s123", |m: &mut Map| Ok(*m.entry("n".into()).or_default() += 1)).expect("update");
+                    store.update("s123", add_one).expect("update");
                     store.save(&format!("t{t}-{i}"), &map(i)).expect("save");
                 }
             });
@@ -168,22 +168,37 @@ fn threads_lose_no_update() {
     }
 }
 
-/// Not a test: what the child processes of the tests below run.
+fn add_one(m: &mut Map) -> Result<()> {
+    *m.entry("n".into()).or_default() += 1;
+    Ok(())
+}
+
+/// A writer: by itself a test of its own rounds, and with a root in the environment what the tests below run as child
+/// processes.
 #[test]
-#[ignore = "run by other tests as a child process"]
 fn worker() {
-    let (Ok(root), Ok(who)) = (std::env::var("STORE_TEST_ROOT"), std::env::var("STORE_TEST_WHO")) else { return };
-    let rounds: u64 = std::env::var("STORE_TEST_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(0);
-    let store = Store::open(Path::new(&root), None).expect("open");
+    let own = tempfile::tempdir().expect("a directory");
+    let child = std::env::var("STORE_TEST_ROOT").ok();
+    let root = child.as_ref().map_or_else(|| own.path().join("state"), |r| Path::new(r).to_owned());
+    let who = std::env::var("STORE_TEST_WHO").unwrap_or_else(|_| "own".into());
+    let rounds: u64 = std::env::var("STORE_TEST_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(3);
+    let store = Store::open(&root, None).expect("open");
+    if child.is_none() {
+        store.save("shared", &map(0)).expect("save");
+    }
     for i in 0..rounds {
-        store.update("shared", |m: &mut Map| Ok(*m.entry("n".into()).or_default() += 1)).expect("update");
+        store.update("shared", add_one).expect("update");
         store.save(&format!("{who}-{i}"), &(0..500).map(|k| (format!("key {k}"), i)).collect::<Map>()).expect("save");
+    }
+    if child.is_none() {
+        assert_eq!(store.load::<Map>("shared").expect("load"), map(rounds));
+        assert_eq!(store.count().expect("count") as u64, rounds + 1);
     }
 }
 
 fn spawn(root: &Path, who: &str, rounds: u64) -> Child {
     Command::new(std::env::current_exe().expect("own path"))
-        .args(["--exact", "refs::store::tests::worker", "--ignored"])
+        .args(["--exact", "refs::store::tests::worker"])
         .env("STORE_TEST_ROOT", root)
         .env("STORE_TEST_WHO", who)
         .env("STORE_TEST_ROUNDS", rounds.to_string())

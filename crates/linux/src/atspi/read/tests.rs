@@ -231,9 +231,7 @@ fn texts_are_values_and_secrets_are_not_read() {
 
 #[test]
 fn empty_tree_unexplained() {
-    let app = Application::default()
-        .with("/w", node(n::FRAME, "", &["/a"]))
-        .with("/a", node(n::PANEL, "", &[]));
+    let app = Application::default().with("/w", node(n::FRAME, "", &["/a"])).with("/a", node(n::PANEL, "", &[]));
     let plan = ReadPlan::contract(Deadline::after_ms(1_000));
     let tree = read_with(&app, Toolkit::Chromium, &plan).unwrap();
     assert_eq!(tree.kind, Some("renderer_accessibility_activation_required"));
