@@ -50,10 +50,13 @@ fn a_drill_keeps_the_snapshot_and_replaces_what_is_below() {
     add_box(&provider, "box");
     let first = desk.ok(&["snapshot", "--app", "Simple"]);
     let (root, a, ok) = (one(&first, "box"), one(&first, "box A"), one(&first, "OK"));
-    let mut highest = nodes(&first["tree"]).iter().filter_map(|n| n["ref_id"].as_str()).map(number).max().expect("refs");
+    let mut highest =
+        nodes(&first["tree"]).iter().filter_map(|n| n["ref_id"].as_str()).map(number).max().expect("refs");
     let mut old = vec![a, one(&first, "box B")];
     for round in 1..=3 {
-        provider.control(json!({"cmd": "add", "parent": "box", "node": button(&format!("n{round}"), &format!("New {round}"))}));
+        provider.control(
+            json!({"cmd": "add", "parent": "box", "node": button(&format!("n{round}"), &format!("New {round}"))}),
+        );
         let drill = desk.ok(&["snapshot", "--root", &root]);
         assert_eq!(drill["snapshot_id"], first["snapshot_id"], "{drill}");
         assert_eq!(drill["tree"]["ref_id"], root, "the root keeps its ref: {drill}");
@@ -63,7 +66,9 @@ fn a_drill_keeps_the_snapshot_and_replaces_what_is_below() {
         highest = fresh.iter().map(|r| number(r)).max().expect("refs");
         old.iter().for_each(|r| replaced(&desk, r));
         // What stands outside, and the root itself, answer as before.
-        for (reference, name) in [(&ok, "OK"), (&root, "box"), (&one(&drill, &format!("New {round}")), &format!("New {round}"))] {
+        for (reference, name) in
+            [(&ok, "OK"), (&root, "box"), (&one(&drill, &format!("New {round}")), &format!("New {round}"))]
+        {
             assert_eq!(desk.ok(&["get", reference, "--property", "title"])["value"], name);
         }
         old = fresh;
@@ -88,7 +93,8 @@ fn all_or_nothing(scenario: &str, app: &str, late: &Value, args: &[&str]) -> (De
     let first = desk.ok(&["snapshot", "--app", app]);
     let (root, a) = (one(&first, "box"), one(&first, "box A"));
     provider.control(json!({"cmd": "add", "parent": "box", "node": late}));
-    let map = desk.dir.path().join("state/snapshots").join(first["snapshot_id"].as_str().expect("an id")).join("refmap.json");
+    let map =
+        desk.dir.path().join("state/snapshots").join(first["snapshot_id"].as_str().expect("an id")).join("refmap.json");
     let kept = std::fs::read(&map).expect("the ref map");
     let args: Vec<&str> = ["snapshot", "--root", &root].iter().chain(args).copied().collect();
     let reply = desk.cli(&args);
@@ -140,7 +146,8 @@ fn twenty_at_once_lose_nothing() {
             answer["data"].clone()
         })
         .collect();
-    let mut snapshots: Vec<&str> = answers.iter().skip(1).step_by(2).map(|a| a["snapshot_id"].as_str().expect("an id")).collect();
+    let mut snapshots: Vec<&str> =
+        answers.iter().skip(1).step_by(2).map(|a| a["snapshot_id"].as_str().expect("an id")).collect();
     snapshots.sort_unstable();
     snapshots.dedup();
     assert_eq!(snapshots.len(), 10, "each snapshot has an id of its own");
@@ -295,7 +302,8 @@ fn private_desktop() {
     assert_eq!(bare.answer(&["list-apps"])["error"]["details"]["kind"], "no_desktop");
     let desk = Desk::new();
     let state = bare.state();
-    let error = desk.cli_with(&["click", seven], &[("AGENT_DESKTOP_HOME", state.to_str().expect("UTF-8"))], None).error();
+    let error =
+        desk.cli_with(&["click", seven], &[("AGENT_DESKTOP_HOME", state.to_str().expect("UTF-8"))], None).error();
     assert_eq!(error["disposition"]["delivery"], "not_delivered", "{error}");
     let apps = desk.ok(&["list-apps"]).to_string();
     assert!(!apps.contains("alculator"), "{apps}");
