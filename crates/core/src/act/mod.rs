@@ -65,9 +65,7 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
         match ready::Ready::prove(terms, &lease, map, entry, action)? {
             Ok(ready) => {
                 let dispatched = rungs::climb(terms, &ready, action);
-                waited.lease_hold_ms = lease.held_ms();
-                drop(lease);
-                return report::finish(terms, map, entry, action, dispatched, &waited);
+                return report::finish(terms, map, entry, action, dispatched, lease, waited);
             }
             // It changed between the wait and the lease: wait again, unless the time is up.
             Err(report) if single_shot || deadline.passed() => {

@@ -1,6 +1,7 @@
 //! The answer to an action: what was sent, what was read back, and what may be concluded (spec 2, decisions D5).
 
 use super::Terms;
+use super::lease::Lease;
 use super::rungs::{Climbed, End, Step};
 use super::verify::{Holds, fails_by_contradiction, has_postcondition, holds};
 use crate::deadline::Deadline;
@@ -49,25 +50,37 @@ struct After {
     silent: bool,
 }
 
-/// Reads what became of the dispatch and makes the answer.
+/// Reads what became of the dispatch and makes the answer. Where the action has a post-condition the lease is held until
+/// it was read: another caller's action in between would be taken for a contradiction.
 pub fn finish(
     terms: &Terms<'_>,
     map: &RefMap,
     entry: &Entry,
     action: &Action,
     climbed: Climbed,
-    waited: &AutoWait,
+    lease: Lease,
+    mut waited: AutoWait,
 ) -> Result<Value, Error> {
     let Climbed { mut steps, live, told, offscreen, end, deadline } = climbed;
+    let mut held = Some(lease);
+    let mut release = |waited: &mut AutoWait| {
+        if let Some(lease) = held.take() {
+            waited.lease_hold_ms = lease.held_ms();
+        }
+    };
+    if !has_postcondition(action) {
+        release(&mut waited);
+    }
     let mut details = Map::new();
     details.insert("identity".into(), json!(told.token()));
     if offscreen {
         details.insert("offscreen".into(), json!(true));
     }
-    details.insert("auto_wait".into(), json!(waited));
     let (outcome, mut watch) = match end {
         End::NotSent(error) => return Err(error),
         End::AlreadySatisfied => {
+            release(&mut waited);
+            details.insert("auto_wait".into(), json!(waited));
             details.insert("already_satisfied".into(), json!(true));
             let post = post_state(&live.facts);
             return Ok(answer(action, &steps, Some(post), None, details, Delivery::NotDelivered));
@@ -75,6 +88,8 @@ pub fn finish(
         End::Sent { outcome, watch } => (outcome, watch),
     };
     let after = read_after(terms, map, entry, action, &live.facts, &mut *watch, deadline);
+    release(&mut waited);
+    details.insert("auto_wait".into(), json!(waited));
     if let (Some(step), true) = (steps.last_mut(), has_postcondition(action)) {
         step.verified = match after.holds {
             Holds::Yes => Some(true),
