@@ -279,7 +279,10 @@ fn read_once(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, be
         }
         // Gone is an effect only while the process lives: a crash is not "gone" (decisions D5).
         Presence::Dead(_) => {
-            after.gone = !after.process_ended && probe.process == ProcessLife::Alive;
+            let lives = !after.process_ended && probe.process == ProcessLife::Alive;
+            let published = lives.then(|| still_published(terms, map)).flatten();
+            after.gone = published == Some(true);
+            after.process_ended |= published == Some(false);
             after.holds = Holds::Unread;
             after.facts = None;
         }
@@ -288,6 +291,12 @@ fn read_once(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, be
             after.facts = None;
         }
     }
+}
+
+/// Whether the application still has its tree. A process that is about to end leaves the desktop first.
+fn still_published(terms: &Terms<'_>, map: &RefMap) -> Option<bool> {
+    let apps = terms.platform.apps(Deadline::after_ms(READ_MS)).ok()?;
+    Some(apps.iter().any(|app| app.process == map.process && app.root.is_some()))
 }
 
 fn changed(before: &Facts, after: &Facts) -> bool {

@@ -187,6 +187,20 @@ fn crash_is_not_gone() {
 }
 
 #[test]
+fn an_ending_process_that_has_left_the_desktop_is_not_gone() {
+    let scene = Scene::new(button());
+    scene.fake.answer(|tree| {
+        tree.nodes.truncate(1);
+        tree.nodes[0].children.clear();
+        (WriteOutcome::Accepted, vec![])
+    });
+    *scene.fake.left_the_bus.borrow_mut() = true;
+    let answer = scene.act(1, Action::Click).unwrap();
+    assert_eq!(answer["details"]["process_ended"], true);
+    assert_eq!(answer["details"]["effect"], "none_observed");
+}
+
+#[test]
 fn label_changed_between_the_look_and_the_lease() {
     let scene = Scene::new(button());
     *scene.fake.after_probes.borrow_mut() =

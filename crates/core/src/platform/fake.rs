@@ -30,6 +30,8 @@ pub struct Fake {
     pub script: RefCell<VecDeque<OnDispatch>>,
     /// Labels of the rungs that were sent.
     pub sent: RefCell<Vec<String>>,
+    /// Whether the application's tree is gone although its process lives.
+    pub left_the_bus: RefCell<bool>,
     /// Changes applied after so many probes: something happens between the look and the act.
     pub after_probes: RefCell<Option<(usize, Change)>>,
     /// Whether the application stays silent.
@@ -48,6 +50,7 @@ impl Fake {
             script: RefCell::default(),
             sent: RefCell::default(),
             after_probes: RefCell::default(),
+            left_the_bus: RefCell::default(),
             silent: RefCell::new(false),
             dies: RefCell::new(false),
         }
@@ -168,7 +171,16 @@ impl Operate for Fake {
 
 impl Apps for Fake {
     fn apps(&self, _: Deadline) -> Result<Vec<App>, Error> {
-        Ok(Vec::new())
+        let app = App {
+            name: "fake".into(),
+            names: Vec::new(),
+            process: Fake::process(),
+            bundle_id: None,
+            presentation: None,
+            responsive: crate::platform::Responsive::Yes,
+            root: (!*self.left_the_bus.borrow()).then(|| Handle::new("app")),
+        };
+        Ok(vec![app])
     }
 
     fn windows(&self, _: &[App], _: Deadline) -> Result<Vec<Window>, Error> {
