@@ -175,9 +175,13 @@ fn killed_at_any_moment() {
     add_box(&provider, "box");
     let first = desk.ok(&["snapshot", "--app", "Simple"]);
     let (root, ok) = (one(&first, "box"), one(&first, "OK"));
-    let begun = Instant::now();
-    desk.ok(&["snapshot", "--root", &root]);
-    let whole = begun.elapsed();
+    // The shortest of several: one that was held up would put most kills after the end.
+    let run = || {
+        let begun = Instant::now();
+        desk.ok(&["snapshot", "--root", &root]);
+        begun.elapsed()
+    };
+    let whole = (0..8).map(|_| run()).min().expect("runs");
     let (mut killed, mut ended) = (0, 0);
     for round in 0..50_u32 {
         let args: &[&str] = match round % 2 {
