@@ -87,6 +87,7 @@ fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
             witnesses: std::slice::from_ref(&witness),
             cells: &[],
             bounds: false,
+            plan: 0,
         };
         let start = Instant::now();
         let probe = platform.probe(&request, Deadline::after_ms(3_000));

@@ -263,6 +263,7 @@ fn read_once(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, be
         witnesses: &[],
         cells: &[],
         bounds: false,
+        plan: entry.plan,
     };
     let probe = terms.platform.probe(&request, Deadline::after_ms(READ_MS));
     after.silent = probe.silent;

@@ -114,6 +114,8 @@ pub struct ProbeRequest<'a> {
     pub cells: &'a [Handle],
     /// Whether bounds are wanted.
     pub bounds: bool,
+    /// The adapter's note of what is worth reading of the element.
+    pub plan: u32,
 }
 
 /// Whether an address answers.

@@ -60,6 +60,7 @@ impl<'m> Capture<'m> {
                 secure: facts.secure,
                 grade: facts.grade,
                 proof,
+                plan: facts.plan,
                 root_ref,
             };
             self.map.entries.insert(number, entry);

@@ -105,9 +105,16 @@ pub struct Entry {
     pub grade: Grade,
     /// How it is told again.
     pub proof: Proof,
+    /// The adapter's note of what is worth reading of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub plan: u32,
     /// The ref under which it was drilled, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_ref: Option<u32>,
+}
+
+fn is_zero(plan: &u32) -> bool {
+    *plan == 0
 }
 
 /// The window or surface that a snapshot observed.

@@ -140,6 +140,7 @@ impl Question {
             witnesses: &self.witnesses,
             cells: &self.cells,
             bounds,
+            plan: entry.plan,
         };
         on.probe(&request, deadline)
     }
@@ -334,6 +335,7 @@ mod tests {
             secure: false,
             grade: Grade::Slot,
             proof,
+            plan: 0,
             root_ref: None,
         };
         RefMap {

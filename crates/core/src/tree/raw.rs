@@ -104,6 +104,9 @@ pub struct Facts {
     pub grade: Grade,
     /// Whether the element is an anonymous wrapper of web content: spends no logical depth (spec 1 §2).
     pub web_wrapper: bool,
+    /// The adapter's own note of what is worth reading of this element; kept with its ref, so that it is asked for
+    /// nothing that it does not have.
+    pub plan: u32,
 }
 
 impl Default for Facts {
@@ -124,6 +127,7 @@ impl Default for Facts {
             item: false,
             grade: Grade::Slot,
             web_wrapper: false,
+            plan: 0,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::role::{self, native as n};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
 use super::visibility::{Above, Seen, sentinel};
-use super::wants::{blank, is_field, is_gauge, known_secure};
+use super::wants::{self, blank, is_field, is_gauge, known_secure};
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Rect;
 use agent_desktop_core::tree::raw::{Facts, NameSlots};
@@ -193,6 +193,7 @@ pub fn compose(native: &Native, place: &Place) -> Facts {
         item,
         grade: place.above.grade(number, toolkit),
         web_wrapper: place.above.in_web && is_wrapper(native, known_role, number),
+        plan: wants::plan(&wants::wanted(native, toolkit, place.above, false)),
         names,
         role,
         label_sources: sources,

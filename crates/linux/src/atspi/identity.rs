@@ -1,5 +1,7 @@
 //! One resolution's reads (decisions D1): the element again, the chain downwards, the witnesses, the process. Almost
-//! everything is asked in one flight, since the recorded chain is known; what moved costs two more.
+//! everything is asked in one flight, since the recorded chain and the plan of the capture are known; only what the element
+//! has come to offer since then costs a second one, as in a tree's read: to ask for what an element lacks makes some
+//! toolkits complain. What moved costs two more.
 
 use self::edge::{Edge, unless_answered};
 use super::compose::{Place, compose, label_text, wants_child_labels};
@@ -148,7 +150,8 @@ impl<'a> Reads<'a> {
 
     /// The flight that asks everything whose address is known.
     fn first(&mut self, toolkit_unknown: bool) {
-        let mut jobs: Vec<(usize, Field)> = BASIC.iter().map(|f| (0, *f)).collect();
+        let mut jobs: Vec<(usize, Field)> =
+            BASIC.iter().copied().chain(wants::planned(self.request.plan)).map(|f| (0, f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
             jobs.extend(BASIC.iter().map(|f| (at, *f)));
         }
@@ -193,7 +196,10 @@ impl<'a> Reads<'a> {
         }
         let above = self.above();
         let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
-        let mut jobs: Vec<(usize, Field)> = wanted.into_iter().map(|f| (0, f)).collect();
+        // What was worth reading at capture has been asked already.
+        let asked: Vec<Field> = wants::planned(self.request.plan).collect();
+        let mut jobs: Vec<(usize, Field)> =
+            wanted.into_iter().filter(|f| !asked.contains(f)).map(|f| (0, f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
             if self.subjects[at].native.interfaces_or_none().has(i::Interfaces::TEXT) {
                 jobs.extend(TEXTUAL.iter().map(|f| (at, *f)));

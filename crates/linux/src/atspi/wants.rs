@@ -128,6 +128,30 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
     out
 }
 
+/// The fields of the second flight, in the order of their bits in a plan that is kept with a ref.
+const PLANNED: [Field; 9] = [
+    Field::RoleName,
+    Field::ActionCount,
+    Field::Id,
+    Field::Attributes,
+    Field::Characters,
+    Field::Number,
+    Field::Relations,
+    Field::Extents,
+    Field::Cell,
+];
+
+/// The plan that stands for these fields.
+pub fn plan(fields: &[Field]) -> u32 {
+    let bits = PLANNED.iter().enumerate().filter(|(_, f)| fields.contains(f));
+    bits.fold(0, |plan, (bit, _)| plan | 1 << bit)
+}
+
+/// The fields of a plan.
+pub fn planned(plan: u32) -> impl Iterator<Item = Field> {
+    PLANNED.into_iter().enumerate().filter(move |(bit, _)| plan & (1 << bit) != 0).map(|(_, field)| field)
+}
+
 /// Whether the element has no name that says anything.
 pub fn blank(native: &Native, toolkit: Toolkit) -> bool {
     let number = native.role_number().unwrap_or(n::INVALID);
