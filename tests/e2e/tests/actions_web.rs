@@ -44,7 +44,17 @@ fn two_state_controls(kind: &'static str) {
     on(kind, "controls", |live| {
         live.two_states("checkbox", "Check me", "check");
         live.two_states("switch", "Power", "switch");
-        live.two_states("button", "Bold", "toggle");
+        let snapshot = live.snapshot();
+        let bold = nodes(&snapshot["tree"]).into_iter().find(|n| n["name"] == "Bold").expect("Bold");
+        if bold["available_actions"].to_string().contains("\"Toggle\"") {
+            live.two_states("button", "Bold", "toggle");
+        } else {
+            // Firefox read early keeps calling it a push button: then it is clicked, and no state is claimed.
+            assert_eq!(kind, "firefox", "{bold}");
+            let bold = bold["ref_id"].as_str().expect("a ref");
+            live.refused(&["check", bold], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+            live.once(&["click", bold], "toggled", "toggle", json!(true));
+        }
         live.radios();
     });
 }
