@@ -82,7 +82,8 @@ def report(result, facts, runs):
         "# Benchmarks",
         "Written by `benches/run`, which anyone can run again: one go, one machine, the same live applications for every client. "
         "Ratios carry over to other machines; milliseconds don't.",
-        f"Date: {datetime.date.today().isoformat()}. Medians of {runs} runs, fewer for clients that need seconds. rustc {facts['rustc']}; "
+        f"Date: {datetime.date.today().isoformat()}. Medians of {runs} runs, fewer for clients that need seconds. Load while measuring: "
+        f"{facts['load']:.1f} on {facts['cores']} cores. rustc {facts['rustc']}; "
         f"xa11y {facts['xa11y'] or 'NOT RUN'}; {packages}.",
         "## Aims",
         table(["aim", "measured", "verdict"], goals(result, facts)),

@@ -89,7 +89,8 @@ fn read(context: &Context, platform: &dyn Platform, args: &Find, deadline: Deadl
             let resolved = saved::resolve(platform, &map, id.number, Purpose::Read, deadline)?;
             let mut above = map.chain(crate::act::entry_of(&map, id.number)?.link);
             let index = above.pop().map_or(0, |own| own.index);
-            Root { handle: resolved.live.handle, above, index, process: map.process, source: map.source }
+            let (process, source) = (map.process.clone(), map.source.clone());
+            Root { handle: resolved.live.handle, above, index, process, source, below: Some((map, id.number)) }
         }
     };
     let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &ReadPlan::contract(deadline))?;
@@ -155,7 +156,11 @@ pub fn save(context: &Context, root: Root, tree: &RawTree, matches: &[u32]) -> R
         links: Vec::new(),
         entries: BTreeMap::new(),
     };
-    let unproven = Capture::fresh(&mut map, tree).save(tree, &numbered, None);
+    let mut capture = Capture::fresh(&mut map, tree);
+    if let Some((of, number)) = &root.below {
+        capture = capture.below(of, *number);
+    }
+    let unproven = capture.save(tree, &numbered, None);
     saved::store(context)?.save(id.as_str(), &map)?;
     let numbers = numbered.into_iter().filter(|(n, _)| map.entries.contains_key(n)).map(|(n, raw)| (raw, n)).collect();
     Ok(Saved { snapshot_id: id.to_string(), numbers, unproven })

@@ -4,7 +4,7 @@ use super::target::{Scope, find_app, find_window};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::platform::{Platform, ProcessKey, SurfaceInfo, Window};
-use crate::refs::entry::Source;
+use crate::refs::entry::{RefMap, Source};
 use crate::tree::raw::{Handle, Link};
 use crate::vocab::surface::Surface;
 
@@ -21,6 +21,8 @@ pub struct Root {
     pub process: ProcessKey,
     /// What is saved with its refs.
     pub source: Source,
+    /// The snapshot and the ref below which it is, where it was named by one.
+    pub below: Option<(RefMap, u32)>,
 }
 
 /// The root of a window's tree, or of a surface of its application.
@@ -73,6 +75,7 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         above: found.above,
         index: found.index,
         process,
+        below: None,
     })
 }
 
@@ -85,7 +88,7 @@ fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
         surface,
     };
     let handle = window.root.ok_or_else(|| Error::before(Code::Internal, "a usable window has a root"))?;
-    Ok(Root { handle, above: window.above, index: window.index, process: window.process, source })
+    Ok(Root { handle, above: window.above, index: window.index, process: window.process, source, below: None })
 }
 
 /// The active window, if it belongs to what was named.

@@ -16,6 +16,9 @@ pub struct Capture<'m> {
     interned: HashMap<u32, u32>,
     /// Link of the element above the tree's root.
     above: Option<u32>,
+    /// How the tree's root is told again: everything below it depends on that, too. What tells the item in which a
+    /// drilled element stands lies outside the drilled tree.
+    base: Proof,
 }
 
 impl<'m> Capture<'m> {
@@ -26,12 +29,39 @@ impl<'m> Capture<'m> {
             map.links.push(LinkRow { parent: above, link: link.clone() });
             above = Some(map.links.len() as u32 - 1);
         }
-        Self { map, interned: HashMap::new(), above }
+        Self { map, interned: HashMap::new(), above, base: Proof::Address }
     }
 
     /// Starts saving a tree whose root is an element saved before.
     pub fn drill(map: &'m mut RefMap, root_link: u32) -> Self {
-        Self { map, interned: HashMap::from([(0, root_link)]), above: None }
+        Self { map, interned: HashMap::from([(0, root_link)]), above: None, base: Proof::Address }
+    }
+
+    /// Says that the tree was read below a ref of another snapshot.
+    pub fn below(mut self, of: &RefMap, number: u32) -> Self {
+        self.base = match of.entries.get(&number).map(|e| e.proof.clone()) {
+            None => Proof::Unread,
+            Some(Proof::Witnessed { mut witnesses, mut row }) => {
+                witnesses.iter_mut().for_each(|w| w.link = self.import(of, w.link));
+                if let Some(row) = &mut row {
+                    row.cell = self.import(of, row.cell);
+                    row.others.iter_mut().for_each(|o| *o = self.import(of, *o));
+                }
+                Proof::Witnessed { witnesses, row }
+            }
+            Some(other) => other,
+        };
+        self
+    }
+
+    /// A link of another snapshot with its chain.
+    fn import(&mut self, of: &RefMap, link: u32) -> u32 {
+        let mut parent = None;
+        for link in of.chain(link) {
+            self.map.links.push(LinkRow { parent, link });
+            parent = Some(self.map.links.len() as u32 - 1);
+        }
+        parent.unwrap_or_default()
     }
 
     /// Saves these nodes under these numbers. Nodes whose role is not known are skipped. Returns whether some
@@ -39,6 +69,9 @@ impl<'m> Capture<'m> {
     pub fn save(&mut self, tree: &RawTree, numbered: &[(u32, u32)], root_ref: Option<u32>) -> bool {
         let mut finder = Witnesses::new(tree);
         let mut unproven = false;
+        if let Some(root) = root_ref {
+            self.base = self.map.entries.get(&root).map_or(Proof::Unread, |e| e.proof.clone());
+        }
         for &(number, node) in numbered {
             let facts = &tree.node(node).facts;
             let Some(role) = facts.role.known().copied().filter(|r| *r != Role::Unknown) else { continue };
@@ -47,6 +80,7 @@ impl<'m> Capture<'m> {
                 Grade::Follows => Proof::Address,
                 Grade::Slot => self.slot_proof(tree, finder.tell(node)),
             };
+            let proof = both(&self.base, proof);
             unproven |= proof == Proof::Unread;
             let entry = Entry {
                 link,
@@ -104,6 +138,28 @@ impl<'m> Capture<'m> {
             parent = Some(link);
         }
         self.interned.get(&node).copied().unwrap_or_default()
+    }
+}
+
+/// What proves an element inside another one that needs a proof itself.
+fn both(outer: &Proof, own: Proof) -> Proof {
+    match (outer, own) {
+        (Proof::Address, own) => own,
+        (Proof::Witnessed { .. }, own @ (Proof::NotUnique | Proof::Unread)) => own,
+        (outer, Proof::Address) => outer.clone(),
+        (Proof::Witnessed { witnesses: a, row: ra }, Proof::Witnessed { witnesses: mut b, row: rb }) => {
+            if ra.is_some() && rb.is_some() {
+                // Two tables, one inside the other: only one row can be compared.
+                return Proof::NotUnique;
+            }
+            for witness in a {
+                if !b.contains(witness) {
+                    b.push(witness.clone());
+                }
+            }
+            Proof::Witnessed { witnesses: b, row: rb.or_else(|| ra.clone()) }
+        }
+        (outer, _) => outer.clone(),
     }
 }
 
@@ -170,4 +226,65 @@ fn sweep(map: &mut RefMap) {
 /// Evidence that a caller may compare: the known text, or none where there is none.
 pub(crate) fn known_text(evidence: &Evidence<String>) -> Option<&str> {
     evidence.known().map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refs::entry::{FORMAT, Source};
+    use std::collections::BTreeMap;
+    use crate::tree::fixture::{Spec, node};
+    use crate::vocab::surface::Surface;
+
+    fn row(person: &str) -> Spec {
+        let text = node(Role::StaticText).slot().own_text(person);
+        node(Role::Option).item().slot().child(text).child(node(Role::Button).slot().name("Delete"))
+    }
+
+    fn map() -> RefMap {
+        RefMap {
+            format: FORMAT,
+            snapshot_id: "s1".into(),
+            desktop: "d".into(),
+            process: crate::platform::ProcessKey { pid: 1, instance: "a".into() },
+            source: Source { app: "a".into(), window_id: "w".into(), window_title: "t".into(), surface: Surface::Window },
+            next: 1,
+            links: Vec::new(),
+            entries: BTreeMap::new(),
+        }
+    }
+
+    fn digests(map: &RefMap, number: u32) -> Vec<u64> {
+        match &map.entries[&number].proof {
+            Proof::Witnessed { witnesses, .. } => witnesses.iter().map(|w| w.digest).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_drill_into_a_row_keeps_what_tells_the_row() {
+        let list = node(Role::Window).child(node(Role::List).children([row("Alice"), row("Bob")])).build();
+        let bob = (0..list.nodes.len() as u32).filter(|n| list.node(*n).facts.role == Evidence::Known(Role::Option)).nth(1).unwrap();
+        let mut drilled = map();
+        Capture::fresh(&mut drilled, &list).save(&list, &[(1, bob)], None);
+        assert_eq!(digests(&drilled, 1), [digest("Bob")]);
+        let outer = drilled.clone();
+
+        // Only the row is read: nothing in it says that it is one of several.
+        let inside = row("Bob").build();
+        let link = drilled.entries[&1].link;
+        Capture::drill(&mut drilled, link).save(&inside, &[(2, 2)], Some(1));
+        assert_eq!(digests(&drilled, 2), [digest("Bob")]);
+
+        let mut found = map();
+        Capture::fresh(&mut found, &inside).below(&outer, 1).save(&inside, &[(1, 2)], None);
+        assert_eq!(digests(&found, 1), [digest("Bob")]);
+        assert!(found.sound() && drilled.sound());
+        let chain = |m: &RefMap, link: u32| m.chain(link).into_iter().map(|l| l.handle).collect::<Vec<_>>();
+        let witness = |m: &RefMap, n: u32| match &m.entries[&n].proof {
+            Proof::Witnessed { witnesses, .. } => witnesses[0].link,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(chain(&found, witness(&found, 1)), chain(&outer, witness(&outer, 1)));
+    }
 }
