@@ -136,6 +136,12 @@ impl Toolkit {
         }
     }
 
+    /// L4-3: Chromium's own controls, outside any page, keep their address: with a tab opened and the first of three
+    /// closed, all that lived kept name and place.
+    pub fn own_controls_follow(self) -> bool {
+        self == Chromium
+    }
+
     /// FINDINGS §4b: a row of GTK 4's ListBox keeps its address, one of a ListView doesn't. Both have the same roles; an
     /// unnamed ListBox shows by its type's name, which no other type can have.
     pub fn rows_follow(self, role: u32, name: &str) -> bool {

@@ -96,6 +96,9 @@ impl Above {
         if self.rows_follow && !self.in_item && role::is_item(number) {
             return Grade::Follows;
         }
+        if toolkit.own_controls_follow() && !self.in_web && number != n::DOCUMENT_WEB {
+            return Grade::Follows;
+        }
         toolkit.grade(number, self.in_item)
     }
 
