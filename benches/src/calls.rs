@@ -104,7 +104,8 @@ impl Flights {
 /// Joins the accessibility bus as a client has to.
 pub async fn accessibility_bus(queue: usize) -> Result<(Connection, Connection)> {
     let session = Builder::session()?.build().await?;
-    let reply = session.call_method(Some("org.a11y.Bus"), "/org/a11y/bus", Some("org.a11y.Bus"), "GetAddress", &()).await?;
+    let reply =
+        session.call_method(Some("org.a11y.Bus"), "/org/a11y/bus", Some("org.a11y.Bus"), "GetAddress", &()).await?;
     let address: String = reply.body().deserialize()?;
     let bus = Builder::address(address.as_str())?.max_queued(queue).build().await?;
     Ok((session, bus))

@@ -52,10 +52,7 @@ fn kinds(source: &str) -> (BTreeSet<String>, Vec<String>) {
 fn listed(document: &str) -> BTreeSet<String> {
     let part = document.split("\n## `details.kind`").nth(1).unwrap_or_default();
     let part = part.split("\n## ").next().unwrap_or_default();
-    part.lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
-        .map(|(kind, _)| kind.to_owned())
-        .collect()
+    part.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(kind, _)| kind.to_owned()).collect()
 }
 
 #[test]

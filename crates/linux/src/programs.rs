@@ -23,11 +23,40 @@ const STARTING: Duration = Duration::from_secs(20);
 
 /// Programs without which the session ends (decisions D10 "Protected from close-app").
 const PROTECTED: &[&str] = &[
-    "Xorg", "Xvfb", "Xwayland", "Xephyr", "openbox", "xfwm4", "metacity", "mutter", "gnome-shell", "kwin_x11",
-    "kwin_wayland", "sway", "labwc", "weston", "i3", "marco", "muffin", "dbus-daemon", "dbus-broker",
-    "dbus-broker-launch", "at-spi-bus-launcher", "at-spi2-registryd", "gnome-session-binary", "xfce4-session",
-    "plasmashell", "startplasma-x11", "startplasma-wayland", "systemd", "systemd-logind", "init", "lightdm", "gdm",
-    "gdm3", "sddm",
+    "Xorg",
+    "Xvfb",
+    "Xwayland",
+    "Xephyr",
+    "openbox",
+    "xfwm4",
+    "metacity",
+    "mutter",
+    "gnome-shell",
+    "kwin_x11",
+    "kwin_wayland",
+    "sway",
+    "labwc",
+    "weston",
+    "i3",
+    "marco",
+    "muffin",
+    "dbus-daemon",
+    "dbus-broker",
+    "dbus-broker-launch",
+    "at-spi-bus-launcher",
+    "at-spi2-registryd",
+    "gnome-session-binary",
+    "xfce4-session",
+    "plasmashell",
+    "startplasma-x11",
+    "startplasma-wayland",
+    "systemd",
+    "systemd-logind",
+    "init",
+    "lightdm",
+    "gdm",
+    "gdm3",
+    "sddm",
 ];
 
 fn entries() -> BTreeMap<String, desktop_entry::Entry> {
@@ -61,8 +90,11 @@ pub fn launch(platform: &LinuxPlatform, request: &LaunchRequest) -> Result<Launc
                 .kind("cdp_switch_conflict"));
         }
         if !is_chromium {
-            return Err(Error::invalid(format!("{} is not Chromium-based: it has no DevTools endpoint", echo(&request.app)))
-                .kind("cdp_not_chromium"));
+            return Err(Error::invalid(format!(
+                "{} is not Chromium-based: it has no DevTools endpoint",
+                echo(&request.app)
+            ))
+            .kind("cdp_not_chromium"));
         }
         plan.args.insert(0, format!("--remote-debugging-port={port}"));
     }
@@ -98,7 +130,12 @@ fn switch_trees_on(platform: &LinuxPlatform) {
         return;
     }
     let status = Object::new("org.a11y.Bus", "/org/a11y/bus");
-    let call = Call::with(&status, "org.freedesktop.DBus.Properties", "Set", Body::SetBool("org.a11y.Status", "IsEnabled", true));
+    let call = Call::with(
+        &status,
+        "org.freedesktop.DBus.Properties",
+        "Set",
+        Body::SetBool("org.a11y.Status", "IsEnabled", true),
+    );
     if let Err(e) = platform.bus.session().call(call, deadline) {
         tracing::warn!("trees could not be switched on: {}", crate::bus::join::describe(&e));
     }
@@ -201,9 +238,13 @@ fn ask_windows(
             Some(Ok(false)) | None => {}
             Some(Err(e)) if e.is_gone() => {}
             Some(Err(e)) => {
-                return Err(Error::new(Code::ActionFailed, Delivery::DeliveryUncertain, "the window could not be asked to close")
-                    .kind("x11_fault")
-                    .platform(e.to_string()));
+                return Err(Error::new(
+                    Code::ActionFailed,
+                    Delivery::DeliveryUncertain,
+                    "the window could not be asked to close",
+                )
+                .kind("x11_fault")
+                .platform(e.to_string()));
             }
         }
     }
@@ -256,9 +297,12 @@ fn refuse_protected(pid: i32) -> Result<(), Error> {
     if pid != 1 && !ours && !named {
         return Ok(());
     }
-    Err(Error::invalid(format!("{} is protected: the session, or this command, needs it", echo(names.best().unwrap_or("it"))))
-        .kind("protected_process")
-        .detail("pid", pid))
+    Err(Error::invalid(format!(
+        "{} is protected: the session, or this command, needs it",
+        echo(names.best().unwrap_or("it"))
+    ))
+    .kind("protected_process")
+    .detail("pid", pid))
 }
 
 fn structured(error: &LaunchError) -> Error {

@@ -256,9 +256,9 @@ fn a_window_manager_that_ends_comes_back() {
     within(15, "a new window manager", || {
         text(&oracle(&d, "xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"]).stdout).contains("window id # 0x")
             && !lives(first)
-            && marked(d["id"].as_str().unwrap()).into_iter().any(|p| {
-                std::fs::read_to_string(format!("/proc/{p}/comm")).is_ok_and(|c| c.trim() == "openbox")
-            })
+            && marked(d["id"].as_str().unwrap())
+                .into_iter()
+                .any(|p| std::fs::read_to_string(format!("/proc/{p}/comm")).is_ok_and(|c| c.trim() == "openbox"))
     });
 }
 
@@ -296,7 +296,8 @@ fn several_at_once_are_apart() {
 #[test]
 fn run_passes_everything_through() {
     let base = Base::new();
-    let mut c = base.command(&["run", "--", "sh", "-c", "cat; xprop -root _NET_SUPPORTING_WM_CHECK; echo err >&2; exit 7"]);
+    let mut c =
+        base.command(&["run", "--", "sh", "-c", "cat; xprop -root _NET_SUPPORTING_WM_CHECK; echo err >&2; exit 7"]);
     let mut child = c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"through\n").unwrap();
     let out = child.wait_with_output().unwrap();
@@ -384,7 +385,10 @@ fn missing_programs_are_named() {
         }
         let out = base.call(&["--wm", wm, "start"]);
         let e: Value = serde_json::from_slice(&out.stderr).unwrap();
-        assert_eq!((e["kind"].as_str(), e["program"].as_str(), e["package"].as_str()), (Some("missing_program"), Some(program), Some(package)));
+        assert_eq!(
+            (e["kind"].as_str(), e["program"].as_str(), e["package"].as_str()),
+            (Some("missing_program"), Some(program), Some(package))
+        );
         assert_eq!(base.call(&["--wm", wm, "run", "--", "true"]).status.code(), Some(125));
     }
     assert_eq!(base.entries(), Vec::<String>::new());
@@ -407,9 +411,8 @@ fn a_start_that_fails_half_way_leaves_nothing() {
     let prefix = base.path().display().to_string();
     within(5, "no process of it is left", || {
         std::fs::read_dir("/proc").unwrap().flatten().all(|p| {
-            std::fs::read(p.path().join("environ")).map_or(true, |b| {
-                !text(&b).contains(&format!("AGENT_DESKTOP_DESKTOP_DIR={prefix}"))
-            })
+            std::fs::read(p.path().join("environ"))
+                .map_or(true, |b| !text(&b).contains(&format!("AGENT_DESKTOP_DESKTOP_DIR={prefix}")))
         })
     });
     // One that ends at once.

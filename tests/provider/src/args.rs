@@ -18,8 +18,7 @@ pub struct Args {
 }
 
 /// What `--help` prints.
-pub const USAGE: &str =
-    "scripted-provider --scenario FILE.json --log FILE [--control SOCKET] [--ignore-stdin]
+pub const USAGE: &str = "scripted-provider --scenario FILE.json --log FILE [--control SOCKET] [--ignore-stdin]
 scripted-provider --check --scenario FILE.json";
 
 impl Args {
@@ -43,9 +42,7 @@ impl Args {
                 }
                 _ => return Err(format!("unexpected argument {argument:?}\n{USAGE}")),
             };
-            let value = arguments
-                .next()
-                .ok_or_else(|| format!("{argument} needs a value\n{USAGE}"))?;
+            let value = arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"))?;
             *slot = Some(PathBuf::from(value));
         }
         let log = match (log, check) {

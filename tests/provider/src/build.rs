@@ -20,12 +20,7 @@ pub fn tree(scenario: &Scenario) -> Result<Tree, String> {
 }
 
 /// Adds a child or what a generator makes; returns the nodes added directly under the parent.
-pub fn add(
-    tree: &mut Tree,
-    child: &Child,
-    parent: Idx,
-    index: Option<usize>,
-) -> Result<Vec<Idx>, String> {
+pub fn add(tree: &mut Tree, child: &Child, parent: Idx, index: Option<usize>) -> Result<Vec<Idx>, String> {
     match child {
         Child::Node(spec) => Ok(vec![add_node(tree, spec, None, parent, index)?]),
         Child::Generate(generate) => add_generated(tree, generate, parent, index),
@@ -54,28 +49,15 @@ pub fn add_node(
     Ok(idx)
 }
 
-fn add_generated(
-    tree: &mut Tree,
-    generate: &Generate,
-    parent: Idx,
-    index: Option<usize>,
-) -> Result<Vec<Idx>, String> {
+fn add_generated(tree: &mut Tree, generate: &Generate, parent: Idx, index: Option<usize>) -> Result<Vec<Idx>, String> {
     match generate {
-        Generate::Flat {
-            count,
-            from,
-            template,
-        } => (0..*count)
+        Generate::Flat { count, from, template } => (0..*count)
             .map(|i| {
                 let index = index.map(|index| index + i as usize);
                 add_node(tree, template, Some(from + i), parent, index)
             })
             .collect(),
-        Generate::Chain {
-            depth,
-            template,
-            leaf,
-        } => {
+        Generate::Chain { depth, template, leaf } => {
             let mut at = parent;
             let mut first = Vec::new();
             for i in 0..*depth {
@@ -89,11 +71,7 @@ fn add_generated(
             }
             Ok(first)
         }
-        Generate::Balanced {
-            count,
-            fanout,
-            template,
-        } => {
+        Generate::Balanced { count, fanout, template } => {
             if *fanout == 0 {
                 return Err("`fanout` must be at least 1".into());
             }
@@ -118,9 +96,7 @@ fn add_generated(
 /// State bits of a list of names.
 fn state_set<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<u64, String> {
     names.into_iter().try_fold(0, |set, name| {
-        names::state_bit(name)
-            .map(|bit| set | 1 << bit)
-            .ok_or_else(|| format!("unknown state {name:?}"))
+        names::state_bit(name).map(|bit| set | 1 << bit).ok_or_else(|| format!("unknown state {name:?}"))
     })
 }
 
@@ -129,11 +105,8 @@ fn node(spec: &NodeSpec, number: Option<u32>) -> Result<Node, String> {
         Some(number) if text.contains("{i}") => text.replace("{i}", &number.to_string()),
         _ => text.to_owned(),
     };
-    let default_states: &[&str] = if spec.insensitive {
-        &["showing", "visible"]
-    } else {
-        &["enabled", "sensitive", "showing", "visible"]
-    };
+    let default_states: &[&str] =
+        if spec.insensitive { &["showing", "visible"] } else { &["enabled", "sensitive", "showing", "visible"] };
     let own_states = match &spec.states {
         Some(states) => state_set(states.iter().map(String::as_str)),
         None => state_set(default_states.iter().copied()),
@@ -142,8 +115,7 @@ fn node(spec: &NodeSpec, number: Option<u32>) -> Result<Node, String> {
         .and_then(|set| Ok(set | state_set(spec.also.iter().map(String::as_str))?))
         .map_err(|e| format!("node {:?}: {e}", spec.id))?;
     for name in spec.relations.keys() {
-        names::relation_number(name)
-            .ok_or_else(|| format!("node {:?}: unknown relation {name:?}", spec.id))?;
+        names::relation_number(name).ok_or_else(|| format!("node {:?}: unknown relation {name:?}", spec.id))?;
     }
     Ok(Node {
         id: fill(&spec.id),
@@ -152,10 +124,7 @@ fn node(spec: &NodeSpec, number: Option<u32>) -> Result<Node, String> {
         parent: None,
         children: Vec::new(),
         position_hint: 0,
-        role: spec
-            .role
-            .number()
-            .map_err(|e| format!("node {:?}: {e}", spec.id))?,
+        role: spec.role.number().map_err(|e| format!("node {:?}: {e}", spec.id))?,
         role_name: spec.role_name.clone(),
         name: fill(&spec.name),
         description: fill(&spec.description),
@@ -163,22 +132,11 @@ fn node(spec: &NodeSpec, number: Option<u32>) -> Result<Node, String> {
         states,
         interfaces: interfaces(spec, states)?,
         actions: spec.actions.clone(),
-        text: spec.text.as_deref().map(|text| TextState {
-            content: fill(text),
-            ..TextState::default()
-        }),
+        text: spec.text.as_deref().map(|text| TextState { content: fill(text), ..TextState::default() }),
         value: spec.value,
         extents: spec.extents,
-        attributes: spec
-            .attributes
-            .iter()
-            .map(|(k, v)| (k.clone(), fill(v)))
-            .collect(),
-        relations: spec
-            .relations
-            .iter()
-            .map(|(k, v)| (k.clone(), v.iter().map(|id| fill(id)).collect()))
-            .collect(),
+        attributes: spec.attributes.iter().map(|(k, v)| (k.clone(), fill(v))).collect(),
+        relations: spec.relations.iter().map(|(k, v)| (k.clone(), v.iter().map(|id| fill(id)).collect())).collect(),
         cell: spec.cell,
         table: spec.table,
         child_count: spec.child_count,
@@ -206,11 +164,7 @@ fn interfaces(spec: &NodeSpec, states: u64) -> Result<u32, String> {
     ];
     let listed: Vec<&str> = match &spec.interfaces {
         Some(list) => list.iter().map(String::as_str).collect(),
-        None => implied
-            .iter()
-            .filter(|(_, yes)| *yes)
-            .map(|(name, _)| *name)
-            .collect(),
+        None => implied.iter().filter(|(_, yes)| *yes).map(|(name, _)| *name).collect(),
     };
     listed.into_iter().try_fold(0, |set, name| {
         names::interface_bit(name)

@@ -31,10 +31,7 @@ impl Call {
             return None;
         }
         let header = message.header();
-        let interface = header
-            .interface()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let interface = header.interface().map(ToString::to_string).unwrap_or_default();
         let member = header.member()?.to_string();
         let path = header.path()?.to_string();
         let sender = header.sender().map(ToString::to_string).unwrap_or_default();
@@ -51,15 +48,7 @@ impl Call {
         } else {
             None
         };
-        Some(Self {
-            link,
-            path,
-            interface,
-            member,
-            property,
-            sender,
-            message,
-        })
+        Some(Self { link, path, interface, member, property, sender, message })
     }
 
     /// The arguments, when they have the types asked for.
@@ -67,9 +56,10 @@ impl Call {
     where
         T: serde::de::DeserializeOwned + DynamicType + zbus::zvariant::Type,
     {
-        self.message.body().deserialize::<T>().map_err(|error| {
-            Reply::error("org.freedesktop.DBus.Error.InvalidArgs", &error.to_string())
-        })
+        self.message
+            .body()
+            .deserialize::<T>()
+            .map_err(|error| Reply::error("org.freedesktop.DBus.Error.InvalidArgs", &error.to_string()))
     }
 
     /// Interface and member that are meant: the property's for `Properties.Get` and `Set`.
@@ -83,9 +73,8 @@ impl Call {
     /// True when a fault's interface and member fit this call, by what is called or what is meant.
     pub fn fits(&self, interface: Option<&str>, member: Option<&str>) -> bool {
         let full = interface.map(|name| names::interface_full(name).unwrap_or_default());
-        let fits = |i: &str, m: &str| {
-            full.as_deref().is_none_or(|full| full == i) && member.is_none_or(|member| member == m)
-        };
+        let fits =
+            |i: &str, m: &str| full.as_deref().is_none_or(|full| full == i) && member.is_none_or(|member| member == m);
         let (meant_interface, meant_member) = self.meant();
         fits(&self.interface, &self.member)
             || fits(meant_interface, meant_member)
@@ -97,11 +86,7 @@ impl Call {
 
     /// Whether the caller waits for a reply.
     pub fn wants_reply(&self) -> bool {
-        !self
-            .message
-            .primary_header()
-            .flags()
-            .contains(zbus::message::Flags::NoReplyExpected)
+        !self.message.primary_header().flags().contains(zbus::message::Flags::NoReplyExpected)
     }
 }
 
@@ -122,10 +107,7 @@ pub enum Reply {
 impl Reply {
     /// An error.
     pub fn error(name: &str, message: &str) -> Self {
-        Self::Error {
-            name: name.to_owned(),
-            message: message.to_owned(),
-        }
+        Self::Error { name: name.to_owned(), message: message.to_owned() }
     }
 
     /// In short, for the log.

@@ -28,10 +28,7 @@ pub async fn all(
         let builder = Builder::address(address.as_str()).map_err(text)?;
         let stream = builder.build_message_stream().await.map_err(text)?;
         let connection = Connection::from(&stream);
-        let name = connection
-            .unique_name()
-            .map(ToString::to_string)
-            .ok_or("the bus gave no name")?;
+        let name = connection.unique_name().map(ToString::to_string).ok_or("the bus gave no name")?;
         engine.join(app, stream, name.clone());
         if engine.wants_private(app) {
             let (address, path) = private_socket(app, inbox.clone())?;
@@ -51,17 +48,9 @@ pub async fn all(
 
 /// Address of the accessibility bus, asked from the session bus (which may start it).
 async fn bus_address() -> Result<String, String> {
-    let session = Connection::session()
-        .await
-        .map_err(|e| format!("no session bus: {e}"))?;
+    let session = Connection::session().await.map_err(|e| format!("no session bus: {e}"))?;
     let reply = session
-        .call_method(
-            Some("org.a11y.Bus"),
-            "/org/a11y/bus",
-            Some("org.a11y.Bus"),
-            "GetAddress",
-            &(),
-        )
+        .call_method(Some("org.a11y.Bus"), "/org/a11y/bus", Some("org.a11y.Bus"), "GetAddress", &())
         .await
         .map_err(|e| format!("no accessibility bus: {e}"))?;
     reply.body().deserialize::<String>().map_err(text)
@@ -76,20 +65,11 @@ struct Embedded {
 async fn embed(connection: &Connection, name: &str) -> Result<Embedded, String> {
     let root = ObjectPath::try_from(ROOT_PATH).map_err(text)?;
     let reply = connection
-        .call_method(
-            Some(REGISTRY),
-            ROOT_PATH,
-            Some("org.a11y.atspi.Socket"),
-            "Embed",
-            &((name, root),),
-        )
+        .call_method(Some(REGISTRY), ROOT_PATH, Some("org.a11y.atspi.Socket"), "Embed", &((name, root),))
         .await
         .map_err(|e| format!("Embed: {e}"))?;
-    let (bus, path) = reply
-        .body()
-        .deserialize::<((String, OwnedObjectPath),)>()
-        .map(|(reference,)| reference)
-        .map_err(text)?;
+    let (bus, path) =
+        reply.body().deserialize::<((String, OwnedObjectPath),)>().map(|(reference,)| reference).map_err(text)?;
     connection
         .call_method(
             Some("org.freedesktop.DBus"),
@@ -101,37 +81,21 @@ async fn embed(connection: &Connection, name: &str) -> Result<Embedded, String> 
         .await
         .map_err(text)?;
     let listeners = connection
-        .call_method(
-            Some(REGISTRY),
-            "/org/a11y/atspi/registry",
-            Some(REGISTRY),
-            "GetRegisteredEvents",
-            &(),
-        )
+        .call_method(Some(REGISTRY), "/org/a11y/atspi/registry", Some(REGISTRY), "GetRegisteredEvents", &())
         .await;
     let has_listener = listeners
         .ok()
         .and_then(|reply| reply.body().deserialize::<Vec<(String, String)>>().ok())
         .is_some_and(|list| !list.is_empty());
     wait_until_visible(connection, name).await?;
-    Ok(Embedded {
-        bus,
-        path: path.to_string(),
-        has_listener,
-    })
+    Ok(Embedded { bus, path: path.to_string(), has_listener })
 }
 
 async fn wait_until_visible(connection: &Connection, name: &str) -> Result<(), String> {
     let start = Instant::now();
     while start.elapsed() < VISIBLE_WITHIN {
         let reply = connection
-            .call_method(
-                Some(REGISTRY),
-                ROOT_PATH,
-                Some("org.a11y.atspi.Accessible"),
-                "GetChildren",
-                &(),
-            )
+            .call_method(Some(REGISTRY), ROOT_PATH, Some("org.a11y.atspi.Accessible"), "GetChildren", &())
             .await
             .map_err(text)?;
         let children: Vec<(String, OwnedObjectPath)> = reply.body().deserialize().map_err(text)?;

@@ -31,36 +31,19 @@ pub struct Link {
 
 impl Link {
     /// Starts reading and writing. `number` is how the engine will know this link.
-    pub fn start(
-        mut stream: MessageStream,
-        app: usize,
-        is_bus: bool,
-        number: usize,
-        inbox: Inbox,
-    ) -> Self {
+    pub fn start(mut stream: MessageStream, app: usize, is_bus: bool, number: usize, inbox: Inbox) -> Self {
         let (out, queue) = unbounded_channel();
         let connection = Connection::from(&stream);
         tokio::spawn(write(connection.clone(), queue));
         tokio::spawn(async move {
             while let Some(Ok(message)) = stream.next().await {
-                if inbox
-                    .send(Msg::Incoming {
-                        link: number,
-                        message,
-                    })
-                    .is_err()
-                {
+                if inbox.send(Msg::Incoming { link: number, message }).is_err() {
                     break;
                 }
             }
             let _ = inbox.send(Msg::Closed { link: number });
         });
-        Self {
-            app,
-            is_bus,
-            connection,
-            out,
-        }
+        Self { app, is_bus, connection, out }
     }
 
     /// Queues something to send; a closed connection drops it.
@@ -87,10 +70,7 @@ pub fn method_reply(call: &Message, body: &Body) -> zbus::Result<Message> {
 
 /// An error reply.
 pub fn error_reply(call: &Message, name: &str, message: &str) -> zbus::Result<Message> {
-    raw(
-        Message::error(&call.header(), name)?,
-        &Body::string(message),
-    )
+    raw(Message::error(&call.header(), name)?, &Body::string(message))
 }
 
 /// A broadcast signal.
@@ -99,16 +79,8 @@ pub fn signal(path: &str, interface: &str, member: &str, body: &Body) -> zbus::R
 }
 
 /// A method call.
-pub fn method_call(
-    destination: &str,
-    path: &str,
-    interface: &str,
-    member: &str,
-    body: &Body,
-) -> zbus::Result<Message> {
-    let builder = Message::method_call(path, member)?
-        .interface(interface)?
-        .destination(destination)?;
+pub fn method_call(destination: &str, path: &str, interface: &str, member: &str, body: &Body) -> zbus::Result<Message> {
+    let builder = Message::method_call(path, member)?.interface(interface)?.destination(destination)?;
     raw(builder, body)
 }
 
@@ -120,11 +92,8 @@ pub fn serial(message: &Message) -> NonZeroU32 {
 fn raw(builder: zbus::message::Builder<'_>, body: &Body) -> zbus::Result<Message> {
     // A signature that is one struct must be wrapped: zbus writes the fields of an outermost
     // struct without its parentheses.
-    let signature = if is_one_struct(&body.signature) {
-        format!("({})", body.signature)
-    } else {
-        body.signature.clone()
-    };
+    let signature =
+        if is_one_struct(&body.signature) { format!("({})", body.signature) } else { body.signature.clone() };
     // SAFETY: no file descriptors are attached; the bytes are either marshalled by `wire`, or are
     // wrong on purpose, which only the receiver's parser has to survive.
     unsafe { builder.build_raw_body(&body.bytes, signature.as_str(), Vec::new()) }
@@ -161,10 +130,7 @@ mod tests {
         // On the wire: one struct keeps its parentheses, two values have none.
         let on_the_wire = |body: &Body, signature: &[u8]| {
             let message = method_call(":1.1", "/", "a.b", "C", body).unwrap();
-            message
-                .data()
-                .windows(signature.len())
-                .any(|window| window == signature)
+            message.data().windows(signature.len()).any(|window| window == signature)
         };
         assert!(on_the_wire(&Body::reference(":1.7", "/x"), b"\x04(so)\0"));
         let two = Body::new("ii", |w| {

@@ -23,18 +23,13 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let args = Args::parse(std::env::args().skip(1))?;
-    let text = std::fs::read_to_string(&args.scenario)
-        .map_err(|e| format!("{}: {e}", args.scenario.display()))?;
-    let scenario =
-        Scenario::parse(&text).map_err(|e| format!("{}: {e}", args.scenario.display()))?;
+    let text = std::fs::read_to_string(&args.scenario).map_err(|e| format!("{}: {e}", args.scenario.display()))?;
+    let scenario = Scenario::parse(&text).map_err(|e| format!("{}: {e}", args.scenario.display()))?;
     if args.check {
         build::tree(&scenario)?;
         return Ok(());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| e.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(serve(args, scenario))
 }
 

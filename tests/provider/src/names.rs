@@ -253,19 +253,12 @@ pub fn state_bit(name: &str) -> Option<u32> {
 
 /// Name of a state as events carry it (`has-tooltip` style uses a dash on the wire).
 pub fn state_event_name(bit: u32) -> String {
-    STATES
-        .get(bit as usize)
-        .copied()
-        .unwrap_or("invalid")
-        .replace('_', "-")
+    STATES.get(bit as usize).copied().unwrap_or("invalid").replace('_', "-")
 }
 
 /// Number of a relation name.
 pub fn relation_number(name: &str) -> Option<u32> {
-    position(
-        RELATIONS,
-        &name.to_ascii_lowercase().replace([' ', '-'], "_"),
-    )
+    position(RELATIONS, &name.to_ascii_lowercase().replace([' ', '-'], "_"))
 }
 
 /// Bit of a short interface name in a node's interface set.
@@ -275,11 +268,7 @@ pub fn interface_bit(short: &str) -> Option<u32> {
 
 /// Short names in an interface set.
 pub fn interfaces_in(set: u32) -> impl Iterator<Item = &'static str> {
-    INTERFACES
-        .iter()
-        .enumerate()
-        .filter(move |(bit, _)| set & (1 << bit) != 0)
-        .map(|(_, name)| *name)
+    INTERFACES.iter().enumerate().filter(move |(bit, _)| set & (1 << bit) != 0).map(|(_, name)| *name)
 }
 
 /// Full D-Bus interface name for a short one; full names pass through.
@@ -290,16 +279,11 @@ pub fn interface_full(name: &str) -> Option<String> {
     if name == "Properties" || name == "Introspectable" || name == "Peer" {
         return Some(format!("org.freedesktop.DBus.{name}"));
     }
-    INTERFACES
-        .contains(&name)
-        .then(|| format!("org.a11y.atspi.{name}"))
+    INTERFACES.contains(&name).then(|| format!("org.a11y.atspi.{name}"))
 }
 
 fn position(table: &[&str], name: &str) -> Option<u32> {
-    table
-        .iter()
-        .position(|entry| !entry.is_empty() && *entry == name)
-        .map(|index| index as u32)
+    table.iter().position(|entry| !entry.is_empty() && *entry == name).map(|index| index as u32)
 }
 
 #[cfg(test)]
@@ -320,10 +304,7 @@ mod tests {
 
     #[test]
     fn interface_names() {
-        assert_eq!(
-            interface_full("Action").as_deref(),
-            Some("org.a11y.atspi.Action")
-        );
+        assert_eq!(interface_full("Action").as_deref(), Some("org.a11y.atspi.Action"));
         assert_eq!(interface_full("Actoin"), None);
         assert_eq!(interface_full("x.y.Z").as_deref(), Some("x.y.Z"));
     }

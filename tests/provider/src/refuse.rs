@@ -14,17 +14,10 @@ const INVALID_ARGS: &str = "org.freedesktop.DBus.Error.InvalidArgs";
 pub fn no_object(app: &App, call: &Call) -> Reply {
     let path = &call.path;
     match app.dead_answer() {
-        DeadAnswer::Gtk4 => Reply::error(
-            UNKNOWN_METHOD,
-            &format!("Object does not exist at path “{path}”"),
-        ),
-        DeadAnswer::Qt if call.property.is_some() => Reply::error(
-            UNKNOWN_INTERFACE,
-            &format!(
-                "Interface '{}' was not found in object {path}",
-                call.meant().0
-            ),
-        ),
+        DeadAnswer::Gtk4 => Reply::error(UNKNOWN_METHOD, &format!("Object does not exist at path “{path}”")),
+        DeadAnswer::Qt if call.property.is_some() => {
+            Reply::error(UNKNOWN_INTERFACE, &format!("Interface '{}' was not found in object {path}", call.meant().0))
+        }
         DeadAnswer::Qt => Reply::error(UNKNOWN_OBJECT, &format!("No such object path '{path}'")),
         _ => Reply::error(
             UNKNOWN_OBJECT,
@@ -41,32 +34,17 @@ pub fn no_member(app: &App, call: &Call) -> Reply {
     let (interface, member) = call.meant();
     match (app.dead_answer(), call.property.is_some()) {
         // Qt's answer to an unknown method is the same as to an unknown object.
-        (DeadAnswer::Qt, false) => Reply::error(
-            UNKNOWN_OBJECT,
-            &format!("No such object path '{}'", call.path),
-        ),
-        (DeadAnswer::Gtk4, true) => Reply::error(
-            INVALID_ARGS,
-            &format!(
-                "No such interface “{interface}” on object at path {}",
-                call.path
-            ),
-        ),
-        (DeadAnswer::Gtk4, false) => Reply::error(
-            UNKNOWN_METHOD,
-            &format!(
-                "No such interface “{interface}” on object at path {}",
-                call.path
-            ),
-        ),
-        (_, true) => Reply::error(
-            UNKNOWN_INTERFACE,
-            &format!("No property {member} of {interface}"),
-        ),
-        (_, false) => Reply::error(
-            UNKNOWN_METHOD,
-            &format!("Method \"{member}\" on interface \"{interface}\" doesn't exist"),
-        ),
+        (DeadAnswer::Qt, false) => Reply::error(UNKNOWN_OBJECT, &format!("No such object path '{}'", call.path)),
+        (DeadAnswer::Gtk4, true) => {
+            Reply::error(INVALID_ARGS, &format!("No such interface “{interface}” on object at path {}", call.path))
+        }
+        (DeadAnswer::Gtk4, false) => {
+            Reply::error(UNKNOWN_METHOD, &format!("No such interface “{interface}” on object at path {}", call.path))
+        }
+        (_, true) => Reply::error(UNKNOWN_INTERFACE, &format!("No property {member} of {interface}")),
+        (_, false) => {
+            Reply::error(UNKNOWN_METHOD, &format!("Method \"{member}\" on interface \"{interface}\" doesn't exist"))
+        }
     }
 }
 

@@ -18,8 +18,7 @@ impl<'de> Deserialize<'de> for Steps {
             one => vec![one],
         };
         for value in &list {
-            Step::parse(value.clone())
-                .map_err(|e| D::Error::custom(format!("step {value}: {e}")))?;
+            Step::parse(value.clone()).map_err(|e| D::Error::custom(format!("step {value}: {e}")))?;
         }
         Ok(Self(list))
     }
@@ -97,9 +96,7 @@ impl Step {
     pub fn parse(mut value: Value) -> Result<Self, String> {
         let after_ms = match value.as_object_mut().and_then(|map| map.remove("after_ms")) {
             None => 0,
-            Some(value) => value
-                .as_u64()
-                .ok_or("`after_ms` is a number of milliseconds")?,
+            Some(value) => value.as_u64().ok_or("`after_ms` is a number of milliseconds")?,
         };
         let change = serde_json::from_value(value).map_err(|e| e.to_string())?;
         Ok(Self { after_ms, change })

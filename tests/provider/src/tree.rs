@@ -204,12 +204,7 @@ impl Tree {
     }
 
     /// Puts a node under a parent. Fails on a living node's id or on a used path.
-    pub fn insert(
-        &mut self,
-        mut node: Node,
-        parent: Idx,
-        index: Option<usize>,
-    ) -> Result<Idx, String> {
+    pub fn insert(&mut self, mut node: Node, parent: Idx, index: Option<usize>) -> Result<Idx, String> {
         let app = self.node(parent).app;
         if node.path.is_empty() {
             node.path = self.apps[app].fresh_path();
@@ -308,18 +303,14 @@ impl Tree {
     /// Ids that a node's child list shows: its own children, then the claimed ones.
     pub fn shown_children(&self, idx: Idx) -> Vec<Idx> {
         let node = self.node(idx);
-        let claimed = node
-            .extra_children
-            .iter()
-            .filter_map(|id| self.by_id.get(id).copied());
+        let claimed = node.extra_children.iter().filter_map(|id| self.by_id.get(id).copied());
         node.children.iter().copied().chain(claimed).collect()
     }
 
     /// Number of children that a node claims.
     pub fn claimed_count(&self, idx: Idx) -> i32 {
         let node = self.node(idx);
-        node.child_count.unwrap_or_else(|| {
-            i32::try_from(node.children.len() + node.extra_children.len()).unwrap_or(i32::MAX)
-        })
+        node.child_count
+            .unwrap_or_else(|| i32::try_from(node.children.len() + node.extra_children.len()).unwrap_or(i32::MAX))
     }
 }

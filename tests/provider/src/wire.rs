@@ -22,10 +22,7 @@ impl Body {
     pub fn new(signature: &str, fill: impl FnOnce(&mut Writer)) -> Self {
         let mut writer = Writer::default();
         fill(&mut writer);
-        Self {
-            signature: signature.to_owned(),
-            bytes: writer.bytes,
-        }
+        Self { signature: signature.to_owned(), bytes: writer.bytes }
     }
 
     /// A body of one string.
@@ -173,8 +170,7 @@ mod tests {
             });
         });
         let message = crate::link::method_call(":1.5", "/", "a.b", "C", &body).unwrap();
-        let read: Vec<(String, zbus::zvariant::OwnedObjectPath)> =
-            message.body().deserialize().unwrap();
+        let read: Vec<(String, zbus::zvariant::OwnedObjectPath)> = message.body().deserialize().unwrap();
         assert_eq!(read[1].0, ":1.22");
         assert_eq!(read[1].1.as_str(), "/b/c");
     }

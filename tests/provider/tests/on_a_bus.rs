@@ -24,37 +24,13 @@ fn the_tree_reads_back_and_writes_are_logged() {
 
     let window = client.children(&name, ROOT).remove(0);
     let children = client.children(&name, &window);
-    let names: Vec<Value> = children
-        .iter()
-        .map(|path| client.get(&name, path, "Accessible.Name"))
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "OK",
-            "Nothing",
-            "Your name",
-            "",
-            "Remember me",
-            "Volume",
-            "Fruit",
-            "Status"
-        ]
-    );
+    let names: Vec<Value> = children.iter().map(|path| client.get(&name, path, "Accessible.Name")).collect();
+    assert_eq!(names, ["OK", "Nothing", "Your name", "", "Remember me", "Volume", "Fruit", "Status"]);
     let ok = &children[0];
     assert_eq!(client.read(&name, ok, "Accessible", "GetRole"), 43);
-    assert_eq!(
-        client.read(&name, ok, "Accessible", "GetRoleName"),
-        "push button"
-    );
-    assert_eq!(
-        client.get(&name, ok, "Accessible.Parent"),
-        json!([name, window])
-    );
-    assert_eq!(
-        client.read(&name, &children[6], "Accessible", "GetIndexInParent"),
-        6
-    );
+    assert_eq!(client.read(&name, ok, "Accessible", "GetRoleName"), "push button");
+    assert_eq!(client.get(&name, ok, "Accessible.Parent"), json!([name, window]));
+    assert_eq!(client.read(&name, &children[6], "Accessible", "GetIndexInParent"), 6);
     let state = client.read(&name, ok, "Accessible", "GetState");
     let bits = |list: &[u32]| list.iter().fold(0u64, |set, bit| set | 1 << bit);
     assert_eq!(state, json!([bits(&[8, 11, 24, 25, 30]), 0]));
@@ -64,36 +40,18 @@ fn the_tree_reads_back_and_writes_are_logged() {
     assert_eq!(client.press(&name, ok, 1000)["ok"], true);
     let entry = &children[3];
     let insert = json!([3, " L", 2]);
-    assert_eq!(
-        client.call(&name, entry, "EditableText", "InsertText", "isi", insert)["ok"],
-        true
-    );
+    assert_eq!(client.call(&name, entry, "EditableText", "InsertText", "isi", insert)["ok"], true);
     let text = client.call(&name, entry, "Text", "GetText", "ii", json!([0, -1]));
     assert_eq!(text["ok"], "Ada L");
     let volume = json!([140.0]);
-    client.call(
-        &name,
-        &children[5],
-        "set_double",
-        "Value.CurrentValue",
-        "",
-        volume,
-    );
+    client.call(&name, &children[5], "set_double", "Value.CurrentValue", "", volume);
     assert_eq!(client.get(&name, &children[5], "Value.CurrentValue"), 100.0);
 
     provider.must(json!({"cmd": "fence"}));
     let log = provider.log("write");
     let brief: Vec<Value> = log
         .iter()
-        .map(|line| {
-            json!([
-                line["node"],
-                line["member"],
-                line["args"],
-                line["effect"],
-                line["replied"]
-            ])
-        })
+        .map(|line| json!([line["node"], line["member"], line["args"], line["effect"], line["replied"]]))
         .collect();
     assert_eq!(
         brief,
@@ -105,11 +63,7 @@ fn the_tree_reads_back_and_writes_are_logged() {
     );
     let counts = provider.must(json!({"cmd": "counts", "node": "ok"}));
     assert_eq!(counts["node"]["org.a11y.atspi.Action.DoAction"], 1);
-    assert!(
-        counts["counts"]
-            .get("org.freedesktop.DBus.Properties.GetAll")
-            .is_none()
-    );
+    assert!(counts["counts"].get("org.freedesktop.DBus.Properties.GetAll").is_none());
     provider.must(json!({"cmd": "quit"}));
     assert_eq!(provider.ended(), Some(0));
 }
@@ -133,19 +87,12 @@ fn replies_come_late_or_never() {
         let answer = client.press(&name, &path, 300);
         assert_eq!(answer["error"], NO_REPLY, "{id}");
         provider.must(json!({"cmd": "fence"}));
-        assert_eq!(
-            provider.name("status") == id,
-            effect_at_once,
-            "{id} at once"
-        );
+        assert_eq!(provider.name("status") == id, effect_at_once, "{id} at once");
         std::thread::sleep(std::time::Duration::from_millis(1600));
         assert_eq!(provider.name("status") == id, effect_later, "{id} later");
         let writes = provider.log("write");
         let line = writes.last().unwrap();
-        assert_eq!(
-            (&line["node"], &line["replied"]),
-            (&json!(id), &json!(false))
-        );
+        assert_eq!((&line["node"], &line["replied"]), (&json!(id), &json!(false)));
     }
     assert_eq!(provider.log("write").len(), 5);
     assert_eq!(provider.log("late_reply").len(), 3);
@@ -195,16 +142,8 @@ fn removed_objects_answer_as_their_toolkit_does() {
     let unknown_object = "org.freedesktop.DBus.Error.UnknownObject";
     for (kind, method, property) in [
         ("gtk3", unknown_object, unknown_object),
-        (
-            "gtk4",
-            "org.freedesktop.DBus.Error.UnknownMethod",
-            "org.freedesktop.DBus.Error.UnknownMethod",
-        ),
-        (
-            "qt",
-            unknown_object,
-            "org.freedesktop.DBus.Error.UnknownInterface",
-        ),
+        ("gtk4", "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownMethod"),
+        ("qt", unknown_object, "org.freedesktop.DBus.Error.UnknownInterface"),
         ("gecko", unknown_object, unknown_object),
     ] {
         let mut provider = Provider::ready_made(&bus, &format!("dead-{kind}"));
@@ -232,18 +171,11 @@ fn removed_objects_answer_as_their_toolkit_does() {
     let name = provider.names[0].clone();
     let doomed = provider.path("doomed");
     provider.script("replace");
-    assert_eq!(
-        client.read(&name, &doomed, "Accessible", "GetState"),
-        json!([0, 0])
-    );
+    assert_eq!(client.read(&name, &doomed, "Accessible", "GetState"), json!([0, 0]));
     assert_eq!(client.get(&name, &doomed, "Accessible.Name"), "");
     let parent = client.get(&name, &doomed, "Accessible.Parent");
     assert_eq!(parent, json!(["", "/org/a11y/atspi/null"]));
-    assert_ne!(
-        provider.path("doomed"),
-        doomed,
-        "the new one has a path of its own"
-    );
+    assert_ne!(provider.path("doomed"), doomed, "the new one has a path of its own");
 }
 
 #[test]
@@ -256,10 +188,7 @@ fn the_process_dies_on_time() {
     assert_eq!(client.press(&name, &ok, 2000)["error"], NO_REPLY);
     assert_eq!(provider.ended(), Some(70));
     let line = &provider.log("write")[0];
-    assert_eq!(
-        (&line["effect"], &line["replied"]),
-        (&json!(false), &json!(false))
-    );
+    assert_eq!((&line["effect"], &line["replied"]), (&json!(false), &json!(false)));
 
     let mut provider = Provider::ready_made(&bus, "dies-after-action");
     let (name, ok) = (provider.names[0].clone(), provider.path("ok"));
@@ -295,15 +224,9 @@ fn replies_are_wrong() {
     let path = provider.path("wrong-name");
     assert_eq!(client.get(&name, &path, "Accessible.Name"), 42);
     let path = provider.path("wrong-role");
-    assert_eq!(
-        client.read(&name, &path, "Accessible", "GetRole"),
-        "wrong type"
-    );
+    assert_eq!(client.read(&name, &path, "Accessible", "GetRole"), "wrong type");
     let path = provider.path("wrong-children");
-    assert_eq!(
-        client.read(&name, &path, "Accessible", "GetChildren"),
-        "wrong type"
-    );
+    assert_eq!(client.read(&name, &path, "Accessible", "GetChildren"), "wrong type");
     let path = provider.path("wrong-do-action");
     assert_eq!(client.press(&name, &path, 500)["ok"], "wrong type");
     assert!(provider.log("fault_without_grip").is_empty());
@@ -331,33 +254,16 @@ fn replies_are_wrong() {
     let null = json!(["", "/org/a11y/atspi/null"]);
     assert_eq!(client.get(&name, &window, "Accessible.Parent"), null);
     let elsewhere = provider.path("elsewhere");
-    assert_eq!(
-        client.get(&name, &elsewhere, "Accessible.Parent"),
-        json!([name, other])
-    );
+    assert_eq!(client.get(&name, &elsewhere, "Accessible.Parent"), json!([name, other]));
     assert!(client.children(&name, &window).contains(&elsewhere));
 
     let mut provider = Provider::ready_made(&bus, "huge-child-count");
     let name = provider.names[0].clone();
     let sheet = provider.path("sheet");
     assert_eq!(client.get(&name, &sheet, "Accessible.ChildCount"), i32::MAX);
-    let cell = client.call(
-        &name,
-        &sheet,
-        "Table",
-        "GetAccessibleAt",
-        "ii",
-        json!([1, 1]),
-    );
+    let cell = client.call(&name, &sheet, "Table", "GetAccessibleAt", "ii", json!([1, 1]));
     assert_eq!(cell["ok"], json!([name, provider.path("cell-B2")]));
-    let same = client.call(
-        &name,
-        &sheet,
-        "Accessible",
-        "GetChildAtIndex",
-        "i",
-        json!([1025]),
-    );
+    let same = client.call(&name, &sheet, "Accessible", "GetChildAtIndex", "i", json!([1025]));
     assert_eq!(same["ok"], cell["ok"]);
     let children = json!({"dest": name, "path": sheet, "interface": "Accessible",
         "member": "GetChildren", "timeout_ms": 200});
@@ -365,11 +271,7 @@ fn replies_are_wrong() {
     assert_eq!(provider.log("violation").len(), 1);
     let role = json!({"dest": name, "path": sheet, "interface": "Accessible",
         "member": "GetRole", "timeout_ms": 200});
-    assert_eq!(
-        client.raw(&role)["error"],
-        NO_REPLY,
-        "the whole application hangs"
-    );
+    assert_eq!(client.raw(&role)["error"], NO_REPLY, "the whole application hangs");
 }
 
 #[test]
@@ -388,12 +290,8 @@ fn the_tree_changes_under_the_reader() {
 
     let mut provider = Provider::ready_made(&bus, "node-moved-mid-walk");
     let name = provider.names[0].clone();
-    let panels: Vec<String> = (1..=3)
-        .map(|n| provider.path(&format!("panel-{n}")))
-        .collect();
-    let counts: Vec<usize> = [0, 1, 2, 0]
-        .map(|n: usize| client.children(&name, &panels[n]).len())
-        .to_vec();
+    let panels: Vec<String> = (1..=3).map(|n| provider.path(&format!("panel-{n}"))).collect();
+    let counts: Vec<usize> = [0, 1, 2, 0].map(|n: usize| client.children(&name, &panels[n]).len()).to_vec();
     assert_eq!(counts, [1, 1, 0, 2]);
 
     let mut provider = Provider::ready_made(&bus, "modal-reply");
@@ -428,9 +326,7 @@ fn caches_tell_the_truth_or_not() {
     let cache = "/org/a11y/atspi/cache";
     let names = |items: &Value| -> Vec<String> {
         let items = items.as_array().unwrap().iter();
-        items
-            .map(|item| item[6].as_str().unwrap().to_owned())
-            .collect()
+        items.map(|item| item[6].as_str().unwrap().to_owned()).collect()
     };
 
     let provider = Provider::ready_made(&bus, "cache-good");
@@ -438,11 +334,7 @@ fn caches_tell_the_truth_or_not() {
     let complete = names(&items);
     assert_eq!(complete.len(), 26);
     assert_eq!(items[0][0], json!([provider.names[0], ROOT]));
-    assert_eq!(
-        items[1][2],
-        json!([provider.names[0], ROOT]),
-        "the window's parent"
-    );
+    assert_eq!(items[1][2], json!([provider.names[0], ROOT]), "the window's parent");
 
     let provider = Provider::ready_made(&bus, "cache-incomplete");
     let items = client.read(&provider.names[0], cache, "Cache", "GetItems");
@@ -465,14 +357,7 @@ fn caches_tell_the_truth_or_not() {
     let items = client.read(name, cache, "Cache", "GetItems");
     assert_eq!(
         names(&items),
-        complete
-            .iter()
-            .map(|n| if n == "Cached" {
-                "Cached late".to_owned()
-            } else {
-                n.clone()
-            })
-            .collect::<Vec<_>>()
+        complete.iter().map(|n| if n == "Cached" { "Cached late".to_owned() } else { n.clone() }).collect::<Vec<_>>()
     );
 }
 
@@ -504,14 +389,7 @@ fn things_happen_between_two_reads_or_by_themselves() {
     assert_eq!(client.press(&name, &liar, 500)["ok"], true);
     assert_eq!(provider.name("status"), "Nothing yet");
     let field = provider.path("no-text");
-    let set = client.call(
-        &name,
-        &field,
-        "EditableText",
-        "SetTextContents",
-        "s",
-        json!(["new"]),
-    );
+    let set = client.call(&name, &field, "EditableText", "SetTextContents", "s", json!(["new"]));
     assert_eq!(set["ok"], true);
     let text = client.call(&name, &field, "Text", "GetText", "ii", json!([0, -1]));
     assert_eq!(text["ok"], "old");
@@ -520,11 +398,7 @@ fn things_happen_between_two_reads_or_by_themselves() {
     let (name, failed) = (provider.names[0].clone(), provider.path("failed-after"));
     let press = client.press(&name, &failed, 500);
     assert_eq!(press["error"], "org.freedesktop.DBus.Error.Failed");
-    assert_eq!(
-        provider.name("status"),
-        "failed-after",
-        "it failed after its effect"
-    );
+    assert_eq!(provider.name("status"), "failed-after", "it failed after its effect");
 
     let mut provider = Provider::ready_made(&bus, "countdown-label");
     let before = provider.name("countdown");
@@ -535,18 +409,13 @@ fn things_happen_between_two_reads_or_by_themselves() {
     let name = provider.names[0].clone();
     let holes = provider.path("holes");
     let null = "/org/a11y/atspi/null".to_owned();
-    assert_eq!(
-        client.children(&name, &holes),
-        [null, provider.path("in-holes")]
-    );
+    assert_eq!(client.children(&name, &holes), [null, provider.path("in-holes")]);
 
     let provider = Provider::ready_made(&bus, "hang-after");
     let name = provider.names[0].clone();
     let mut answered = 0;
-    while client.raw(
-        &json!({"dest": name, "path": ROOT, "interface": "Accessible",
-        "member": "GetRole", "timeout_ms": 200}),
-    )["ok"]
+    while client.raw(&json!({"dest": name, "path": ROOT, "interface": "Accessible",
+        "member": "GetRole", "timeout_ms": 200}))["ok"]
         == 75
     {
         answered += 1;
@@ -564,12 +433,8 @@ fn changes_are_announced() {
     provider.must(json!({"cmd": "rename", "node": "ok", "name": "Fine"}));
     provider.must(json!({"cmd": "toggle_state", "node": "check", "state": "checked"}));
     provider.must(json!({"cmd": "remove", "node": "fruit-1"}));
-    provider.must(
-        json!({"cmd": "open_window", "window": {"id": "dialog", "role": "dialog", "name": "New"}}),
-    );
-    provider.must(
-        json!({"cmd": "emit", "node": "ok", "class": "Object", "name": "VisibleDataChanged"}),
-    );
+    provider.must(json!({"cmd": "open_window", "window": {"id": "dialog", "role": "dialog", "name": "New"}}));
+    provider.must(json!({"cmd": "emit", "node": "ok", "class": "Object", "name": "VisibleDataChanged"}));
     let seen = monitor.until("VisibleDataChanged");
     for expected in [
         format!("path={ok}; interface=org.a11y.atspi.Event.Object; member=PropertyChange"),

@@ -18,21 +18,13 @@ fn bytes_that_are_not_utf8() {
     let mut provider = Provider::ready_made(&bus, "invalid-utf8");
     let name = provider.names[0].clone();
     let (garbled, ok) = (provider.path("garbled"), provider.path("ok"));
-    let address = client.read(
-        &name,
-        common::ROOT,
-        "Application",
-        "GetApplicationBusAddress",
-    );
+    let address = client.read(&name, common::ROOT, "Application", "GetApplicationBusAddress");
     let address = address.as_str().unwrap();
 
     let reply = block_on(get_privately(address, &garbled, "Name"));
     // A variant of a string whose bytes are the name and then no UTF-8.
     assert_eq!(reply.body().data().bytes()[..4], [1, b's', 0, 0]);
-    assert_eq!(
-        &reply.body().data().bytes()[8..],
-        b"Garbled\xff\xfe\xc0\x80\0"
-    );
+    assert_eq!(&reply.body().data().bytes()[8..], b"Garbled\xff\xfe\xc0\x80\0");
     let reply = block_on(get_privately(address, &ok, "Name"));
     assert_eq!(&reply.body().data().bytes()[8..], b"OK\0");
     block_on(press_privately(address, &ok));
@@ -42,10 +34,7 @@ fn bytes_that_are_not_utf8() {
 
     // Over the bus the same reply gets the application thrown out.
     let answer = client.call(&name, &garbled, "get", "Accessible.Name", "", json!([]));
-    assert_eq!(
-        answer["error"], "org.freedesktop.DBus.Error.NoReply",
-        "{answer}"
-    );
+    assert_eq!(answer["error"], "org.freedesktop.DBus.Error.NoReply", "{answer}");
     std::thread::sleep(std::time::Duration::from_millis(100));
     assert_eq!(provider.log("disconnected").len(), 1);
     let reply = block_on(get_privately(address, &ok, "Name"));
@@ -53,20 +42,12 @@ fn bytes_that_are_not_utf8() {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
 }
 
 async fn join(address: &str) -> (Connection, MessageStream) {
-    let stream = Builder::address(address)
-        .unwrap()
-        .p2p()
-        .build_message_stream()
-        .await
-        .unwrap();
+    let stream = Builder::address(address).unwrap().p2p().build_message_stream().await.unwrap();
     (Connection::from(&stream), stream)
 }
 

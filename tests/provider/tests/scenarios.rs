@@ -38,10 +38,7 @@ fn every_ready_made_scenario_builds() {
         build::tree(&scenario).unwrap_or_else(|e| panic!("{path:?}: {e}"));
         assert!(!scenario.about.is_empty(), "{path:?} says what it is for");
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        assert!(
-            readme.contains(&format!("`{name}`")),
-            "{name} stands in the README"
-        );
+        assert!(readme.contains(&format!("`{name}`")), "{name} stands in the README");
         seen += 1;
     }
     assert!(seen > 40, "only {seen} scenarios");
@@ -52,44 +49,22 @@ fn unknown_keys_are_refused_at_every_level() {
     let node = json!({"id": "x", "role": "label"});
     for (place, value) in [
         ("top", json!({"applications": [{"name": "a"}], "extra": 1})),
-        (
-            "application",
-            json!({"applications": [{"name": "a", "extra": 1}]}),
-        ),
-        (
-            "node",
-            json!({"applications": [{"name": "a", "children": [{"id": "x", "role": "label", "extra": 1}]}]}),
-        ),
+        ("application", json!({"applications": [{"name": "a", "extra": 1}]})),
+        ("node", json!({"applications": [{"name": "a", "children": [{"id": "x", "role": "label", "extra": 1}]}]})),
         (
             "generate",
             json!({"applications": [{"name": "a", "children": [{"generate": {"kind": "flat", "count": 1, "template": node, "extra": 1}}]}]}),
         ),
-        (
-            "fault",
-            json!({"applications": [{"name": "a"}], "faults": [{"do": "never", "extra": 1}]}),
-        ),
-        (
-            "match",
-            json!({"applications": [{"name": "a"}], "faults": [{"match": {"extra": 1}, "do": "never"}]}),
-        ),
-        (
-            "error",
-            json!({"applications": [{"name": "a"}], "faults": [{"do": {"error": {"name": "a.b", "extra": 1}}}]}),
-        ),
+        ("fault", json!({"applications": [{"name": "a"}], "faults": [{"do": "never", "extra": 1}]})),
+        ("match", json!({"applications": [{"name": "a"}], "faults": [{"match": {"extra": 1}, "do": "never"}]})),
+        ("error", json!({"applications": [{"name": "a"}], "faults": [{"do": {"error": {"name": "a.b", "extra": 1}}}]})),
         (
             "step",
             json!({"applications": [{"name": "a"}], "scripts": {"s": [{"cmd": "remove", "node": "x", "extra": 1}]}}),
         ),
-        (
-            "timer",
-            json!({"applications": [{"name": "a"}], "timers": [{"after_ms": 1, "steps": [], "extra": 1}]}),
-        ),
+        ("timer", json!({"applications": [{"name": "a"}], "timers": [{"after_ms": 1, "steps": [], "extra": 1}]})),
     ] {
-        assert!(
-            refusal(&value).contains("extra"),
-            "{place}: {}",
-            refusal(&value)
-        );
+        assert!(refusal(&value).contains("extra"), "{place}: {}", refusal(&value));
     }
 }
 
@@ -102,20 +77,10 @@ fn what_could_never_apply_is_refused() {
     };
     assert!(refusal(&with(json!({"match": {"node": "nobody"}, "do": "never"}))).contains("nobody"));
     assert!(refusal(&with(json!({"match": {"node": "row-x"}, "do": "never"}))).contains("row-x"));
-    assert!(
-        refusal(&with(
-            json!({"match": {"interface": "Actoin"}, "do": "never"})
-        ))
-        .contains("Actoin")
-    );
+    assert!(refusal(&with(json!({"match": {"interface": "Actoin"}, "do": "never"}))).contains("Actoin"));
     assert!(refusal(&with(json!({"match": {"app": "b"}, "do": "never"}))).contains("\"b\""));
     assert!(refusal(&with(json!({"nth": 0, "do": "never"}))).contains("nth"));
-    assert!(
-        refusal(&with(
-            json!({"do": {"raw": {"signature": "s", "hex": "0g"}}})
-        ))
-        .contains("hexadecimal")
-    );
+    assert!(refusal(&with(json!({"do": {"raw": {"signature": "s", "hex": "0g"}}}))).contains("hexadecimal"));
     assert!(refusal(&with(json!({"do": "sometimes"}))).contains("sometimes"));
     for node in ["row-2", "row-*", "root"] {
         parse(&with(json!({"match": {"node": node}, "do": "never"}))).unwrap();
@@ -133,11 +98,7 @@ fn names_that_atspi_does_not_have_are_refused() {
     assert!(refusal(&with("also", json!(["showy"]))).contains("showy"));
     assert!(refusal(&with("interfaces", json!(["Actions"]))).contains("Actions"));
     assert!(refusal(&with("relations", json!({"near": []}))).contains("near"));
-    assert!(
-        parse(&with("role", json!(999)))
-            .and_then(|s| build::tree(&s))
-            .is_ok()
-    );
+    assert!(parse(&with("role", json!(999))).and_then(|s| build::tree(&s)).is_ok());
 }
 
 #[test]
@@ -154,11 +115,7 @@ fn flat_fills_in_the_number_everywhere() {
     }}}]))
     .unwrap();
     let root = tree.node(tree.apps[0].root);
-    let names: Vec<&str> = root
-        .children
-        .iter()
-        .map(|c| tree.node(*c).name.as_str())
-        .collect();
+    let names: Vec<&str> = root.children.iter().map(|c| tree.node(*c).name.as_str()).collect();
     assert_eq!(names, ["Row 5", "Row 6", "Row 7"]);
     let delete = tree.node(tree.find("delete-6").unwrap());
     assert_eq!(delete.relations["labelled_by"], ["row-6"]);
@@ -184,19 +141,13 @@ fn a_chain_is_as_deep_as_it_says() {
 
 #[test]
 fn a_balanced_tree_has_its_nodes_and_its_fanout() {
-    let tree = tree_of(
-        json!([{"generate": {"kind": "balanced", "count": 1000, "fanout": 3,
-        "template": {"id": "n-{i}", "role": "panel"}}}]),
-    )
+    let tree = tree_of(json!([{"generate": {"kind": "balanced", "count": 1000, "fanout": 3,
+        "template": {"id": "n-{i}", "role": "panel"}}}]))
     .unwrap();
     assert_eq!(tree.nodes.len(), 1001);
     assert_eq!(tree.node(tree.apps[0].root).children.len(), 1);
     let inner = tree.node(tree.find("n-100").unwrap());
-    let ids: Vec<&str> = inner
-        .children
-        .iter()
-        .map(|c| tree.node(*c).id.as_str())
-        .collect();
+    let ids: Vec<&str> = inner.children.iter().map(|c| tree.node(*c).id.as_str()).collect();
     assert_eq!(ids, ["n-301", "n-302", "n-303"]);
 }
 
@@ -226,10 +177,7 @@ fn interfaces_follow_from_the_content_unless_listed() {
         let node = tree.node(tree.find(id).unwrap());
         agent_desktop_test_provider::names::interfaces_in(node.interfaces).collect()
     };
-    assert_eq!(
-        of("entry"),
-        ["Accessible", "Component", "EditableText", "Text"]
-    );
+    assert_eq!(of("entry"), ["Accessible", "Component", "EditableText", "Text"]);
     assert_eq!(of("label"), ["Accessible", "Text"]);
     assert_eq!(of("odd"), ["Accessible", "Action"]);
 }
@@ -248,9 +196,7 @@ fn placeholders_are_filled_in_when_steps_run() {
     });
     assert!(matches!(&steps[0].change, Change::Remove { node } if node == "row"));
     assert_eq!(steps[1].after_ms, 7);
-    assert!(
-        matches!(&steps[1].change, Change::Rename { node, name } if node == "button" && name == "left: -3")
-    );
+    assert!(matches!(&steps[1].change, Change::Rename { node, name } if node == "button" && name == "left: -3"));
 }
 
 #[test]

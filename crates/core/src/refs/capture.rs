@@ -232,9 +232,9 @@ pub(crate) fn known_text(evidence: &Evidence<String>) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::refs::entry::{FORMAT, Source};
-    use std::collections::BTreeMap;
     use crate::tree::fixture::{Spec, node};
     use crate::vocab::surface::Surface;
+    use std::collections::BTreeMap;
 
     fn row(person: &str) -> Spec {
         let text = node(Role::StaticText).slot().own_text(person);
@@ -247,7 +247,12 @@ mod tests {
             snapshot_id: "s1".into(),
             desktop: "d".into(),
             process: crate::platform::ProcessKey { pid: 1, instance: "a".into() },
-            source: Source { app: "a".into(), window_id: "w".into(), window_title: "t".into(), surface: Surface::Window },
+            source: Source {
+                app: "a".into(),
+                window_id: "w".into(),
+                window_title: "t".into(),
+                surface: Surface::Window,
+            },
             next: 1,
             links: Vec::new(),
             entries: BTreeMap::new(),
@@ -264,7 +269,10 @@ mod tests {
     #[test]
     fn a_drill_into_a_row_keeps_what_tells_the_row() {
         let list = node(Role::Window).child(node(Role::List).children([row("Alice"), row("Bob")])).build();
-        let bob = (0..list.nodes.len() as u32).filter(|n| list.node(*n).facts.role == Evidence::Known(Role::Option)).nth(1).unwrap();
+        let bob = (0..list.nodes.len() as u32)
+            .filter(|n| list.node(*n).facts.role == Evidence::Known(Role::Option))
+            .nth(1)
+            .unwrap();
         let mut drilled = map();
         Capture::fresh(&mut drilled, &list).save(&list, &[(1, bob)], None);
         assert_eq!(digests(&drilled, 1), [digest("Bob")]);

@@ -181,7 +181,9 @@ fn a_tree_with_unread_names_or_a_known_lack_is_not_complete() {
     tree.kind = Some("renderer_accessibility_activation_required");
     assert!(!present(&tree, &Options::default()).complete);
     let outline = text(&tree, &Options::default(), RefStyle::Qualified);
-    assert!(outline.starts_with("snapshot ") && outline.contains("elements | renderer_accessibility_activation_required\n"));
+    assert!(
+        outline.starts_with("snapshot ") && outline.contains("elements | renderer_accessibility_activation_required\n")
+    );
 }
 
 #[test]

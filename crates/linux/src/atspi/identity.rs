@@ -198,8 +198,7 @@ impl<'a> Reads<'a> {
         let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
         // What was worth reading at capture has been asked already.
         let asked: Vec<Field> = wants::planned(self.request.plan).collect();
-        let mut jobs: Vec<(usize, Field)> =
-            wanted.into_iter().filter(|f| !asked.contains(f)).map(|f| (0, f)).collect();
+        let mut jobs: Vec<(usize, Field)> = wanted.into_iter().filter(|f| !asked.contains(f)).map(|f| (0, f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
             if self.subjects[at].native.interfaces_or_none().has(i::Interfaces::TEXT) {
                 jobs.extend(TEXTUAL.iter().map(|f| (at, *f)));

@@ -130,9 +130,7 @@ impl<'a> Walk<'a> {
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.plan.deadline);
         for &at in level {
             let above = match self.nodes[at].parent {
-                Some(p) => {
-                    self.nodes[p].above.under(&self.subjects[p].native, self.toolkit)
-                }
+                Some(p) => self.nodes[p].above.under(&self.subjects[p].native, self.toolkit),
                 None => Above::default(),
             };
             self.nodes[at].above = above;

@@ -3,7 +3,7 @@
 use super::environment::{DIRECTORY, MARKER};
 use super::record::{self, ProcessRef, Record};
 use crate::process::{spawn, stat, tree};
-use rustix::process::{PidfdFlags, Pid, Signal};
+use rustix::process::{Pid, PidfdFlags, Signal};
 use std::collections::{HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -190,7 +190,8 @@ mod tests {
     fn a_helper_without_a_mark_ends_with_its_parent() {
         let t = tempfile::tempdir().unwrap();
         let dir = t.path().join("dc");
-        let script = format!("env -u {MARKER} sleep 61 & echo $! >{0}.part; mv {0}.part {0};", t.path().join("pid").display());
+        let script =
+            format!("env -u {MARKER} sleep 61 & echo $! >{0}.part; mv {0}.part {0};", t.path().join("pid").display());
         let mut parent = sleeper("dc", &dir, &script);
         let helper: i32 = std::fs::read_to_string(t.path().join("pid")).unwrap().trim().parse().unwrap();
         let helper = ProcessRef::of(helper).unwrap();

@@ -52,9 +52,23 @@ pub fn is_foreign(name: &str, home: Home) -> bool {
         // System-wide search paths hold no session; some distributions can't find anything without them.
         "XDG_DATA_DIRS" | "XDG_CONFIG_DIRS" => false,
         "XDG_CONFIG_HOME" | "XDG_CACHE_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => home == Home::Private,
-        "DISPLAY" | "XAUTHORITY" | "WAYLAND_DISPLAY" | "WAYLAND_SOCKET" | "SESSION_MANAGER" | "DESKTOP_SESSION"
-        | "NO_AT_BRIDGE" | "GTK_A11Y" | "GTK_MODULES" | "GDK_DISPLAY" | "QT_QPA_PLATFORMTHEME" | "QT_ACCESSIBILITY"
-        | "DESKTOP_STARTUP_ID" | "WINDOWID" | "MOZ_ENABLE_WAYLAND" | "I3SOCK" | "SWAYSOCK" => true,
+        "DISPLAY"
+        | "XAUTHORITY"
+        | "WAYLAND_DISPLAY"
+        | "WAYLAND_SOCKET"
+        | "SESSION_MANAGER"
+        | "DESKTOP_SESSION"
+        | "NO_AT_BRIDGE"
+        | "GTK_A11Y"
+        | "GTK_MODULES"
+        | "GDK_DISPLAY"
+        | "QT_QPA_PLATFORMTHEME"
+        | "QT_ACCESSIBILITY"
+        | "DESKTOP_STARTUP_ID"
+        | "WINDOWID"
+        | "MOZ_ENABLE_WAYLAND"
+        | "I3SOCK"
+        | "SWAYSOCK" => true,
         _ => ["DBUS_", "XDG_", "AT_SPI_", "GNOME_", "KDE_", "GIO_LAUNCHED_"].iter().any(|p| name.starts_with(p)),
     }
 }

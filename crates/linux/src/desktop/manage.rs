@@ -130,9 +130,7 @@ impl Desktops {
             .and_then(|own| record::store(&hidden, record::OWNER, &own))
             .and_then(|()| record::store(&hidden, record::REQUEST, &request))
             // A directory of that name would have to be empty to be replaced, and none is.
-            .and_then(|()| {
-                std::fs::rename(&hidden, self.dir.path().join(&id)).map_err(io("publish a directory"))
-            });
+            .and_then(|()| std::fs::rename(&hidden, self.dir.path().join(&id)).map_err(io("publish a directory")));
         match made {
             Ok(()) => Ok(id),
             Err(e) => {
@@ -143,9 +141,8 @@ impl Desktops {
     }
 
     fn spawn(&self, id: &str, options: &StartOptions, lifeline: bool) -> Result<Started, DesktopError> {
-        let failed = |e: io::Error| {
-            DesktopError::failed("supervisor", format!("{}: {e}", options.supervisor.program.display()))
-        };
+        let failed =
+            |e: io::Error| DesktopError::failed("supervisor", format!("{}: {e}", options.supervisor.program.display()));
         let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| failed(e.into()));
         let dir = self.dir.path().join(id);
         let log = File::options().create(true).append(true).open(dir.join("supervisor.log")).map_err(failed)?;
@@ -167,9 +164,7 @@ impl Desktops {
             _ => None,
         };
         match report {
-            Some(Report::Ready(record)) => {
-                Ok(Started { record: *record, lifeline: lifeline.then_some(keeper) })
-            }
+            Some(Report::Ready(record)) => Ok(Started { record: *record, lifeline: lifeline.then_some(keeper) }),
             Some(Report::Failed(e)) => {
                 spawn::wait_gone(pid, STOP_LIMIT);
                 Err(e)

@@ -175,7 +175,9 @@ mod tests {
         let g: Geometry = "1920x1080".parse().unwrap();
         assert_eq!(g, Geometry { width: 1920, height: 1080, depth: 24 });
         assert_eq!("64x64x16".parse::<Geometry>().unwrap().to_string(), "64x64x16");
-        for bad in ["", "x", "1280", "1280x", "0x0", "63x64", "64x16385", "800x600x8", "800x600x24x1", "-1x5", "800 x600"] {
+        for bad in
+            ["", "x", "1280", "1280x", "0x0", "63x64", "64x16385", "800x600x8", "800x600x24x1", "-1x5", "800 x600"]
+        {
             assert!(matches!(bad.parse::<Geometry>(), Err(DesktopError::InvalidOption { .. })), "{bad}");
         }
     }

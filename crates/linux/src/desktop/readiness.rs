@@ -109,9 +109,8 @@ pub(crate) async fn accessibility(session_bus: &str, end: Instant) -> Result<Str
     };
     let work = async {
         let bus = zbus::connection::Builder::address(session_bus)?.build().await?;
-        let reply = bus
-            .call_method(Some("org.a11y.Bus"), "/org/a11y/bus", Some("org.a11y.Bus"), "GetAddress", &())
-            .await?;
+        let reply =
+            bus.call_method(Some("org.a11y.Bus"), "/org/a11y/bus", Some("org.a11y.Bus"), "GetAddress", &()).await?;
         let address: String = reply.body().deserialize()?;
         // Before any application starts: Qt 6, Firefox and Chromium look once.
         bus.call_method(

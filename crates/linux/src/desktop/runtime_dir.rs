@@ -49,13 +49,12 @@ impl RuntimeDir {
 
 /// What is at the path now must be a directory of ours with no bits for others.
 fn check(path: &Path) -> Result<(), DesktopError> {
-    let opened = rustix::fs::open(
-        path,
-        OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY,
-        Mode::empty(),
-    );
+    let opened =
+        rustix::fs::open(path, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY, Mode::empty());
     let stat = match opened {
-        Ok(fd) => rustix::fs::fstat(&fd).map_err(|e| DesktopError::io(format!("read {}", path.display()), &e.into()))?,
+        Ok(fd) => {
+            rustix::fs::fstat(&fd).map_err(|e| DesktopError::io(format!("read {}", path.display()), &e.into()))?
+        }
         // NOFOLLOW with DIRECTORY answers ENOTDIR for a link too.
         Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => {
             return Err(DesktopError::denied(path, "it is a link or no directory"));

@@ -58,8 +58,11 @@ fn candidate(env: &HashMap<String, String>) -> Option<Session> {
         .filter_map(|n| env.get(*n).filter(|v| !v.is_empty()).map(|v| ((*n).to_owned(), v.clone())))
         .collect();
     let graphical = said.contains_key("DISPLAY") || said.contains_key("WAYLAND_DISPLAY");
-    (graphical && said.contains_key("DBUS_SESSION_BUS_ADDRESS"))
-        .then(|| Session { env: said, private: env.get(MARKER).cloned(), processes: 1 })
+    (graphical && said.contains_key("DBUS_SESSION_BUS_ADDRESS")).then(|| Session {
+        env: said,
+        private: env.get(MARKER).cloned(),
+        processes: 1,
+    })
 }
 
 /// One session for all processes that agree: the same bus, and no different display. (One user bus can serve two X

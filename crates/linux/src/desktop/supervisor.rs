@@ -293,12 +293,7 @@ fn make_directories(dir: &Path, home: Home) -> io::Result<()> {
     Ok(())
 }
 
-fn start_manager(
-    program: &programs::Program,
-    path: &Path,
-    env: &DesktopEnv,
-    dir: &Path,
-) -> Result<Part, DesktopError> {
+fn start_manager(program: &programs::Program, path: &Path, env: &DesktopEnv, dir: &Path) -> Result<Part, DesktopError> {
     let mut c = Command::new(path);
     c.args(program.args);
     start_part("window_manager", c, env, dir.join("log/window_manager"), None)
@@ -343,9 +338,8 @@ fn start_part(
     let child = command.spawn().map_err(failed)?;
     let pid = child.id() as i32;
     // A child that has ended already has no token; the pipe or the check that follows says so.
-    let process = ProcessRef::of(pid).map_err(|_| {
-        DesktopError::failed(step, format!("it ended at once\n{}", readiness::log_tail(&log)))
-    })?;
+    let process = ProcessRef::of(pid)
+        .map_err(|_| DesktopError::failed(step, format!("it ended at once\n{}", readiness::log_tail(&log))))?;
     Ok(Part { process, log })
 }
 

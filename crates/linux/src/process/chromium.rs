@@ -32,8 +32,10 @@ fn wrapped(script: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let name = script.file_name().unwrap_or_default();
-    let mut dirs: Vec<PathBuf> =
-        ["/usr/lib", "/usr/lib64", "/opt", "/usr/local/lib", "/usr/share"].iter().map(|d| Path::new(d).join(name)).collect();
+    let mut dirs: Vec<PathBuf> = ["/usr/lib", "/usr/lib64", "/opt", "/usr/local/lib", "/usr/share"]
+        .iter()
+        .map(|d| Path::new(d).join(name))
+        .collect();
     let text = String::from_utf8_lossy(&text);
     let end = |c: char| c.is_whitespace() || "\"'`;|&()<>{}$=:,".contains(c);
     for path in text.split(end).filter(|p| p.starts_with('/') && p.len() > 1) {

@@ -52,7 +52,8 @@ pub fn parse(id: &str, path: &Path, text: &str) -> Option<Entry> {
                 break; // actions follow
             }
             inside = line.trim_end() == "[Desktop Entry]";
-        } else if inside && !line.starts_with('#')
+        } else if inside
+            && !line.starts_with('#')
             && let Some((key, value)) = line.split_once('=')
         {
             let (key, value) = (key.trim_end(), unescape(value.trim()));
@@ -204,9 +205,8 @@ fn expand(arg: &str, entry: &Entry) -> Result<String, String> {
 /// The directories with entries, the most important first: XDG_DATA_HOME, then XDG_DATA_DIRS.
 pub fn directories(variable: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
     let set = |name| variable(name).filter(|v| !v.is_empty());
-    let own = set("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".local/share")));
+    let own =
+        set("XDG_DATA_HOME").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".local/share")));
     let shared = set("XDG_DATA_DIRS").unwrap_or_else(|| "/usr/local/share:/usr/share".to_owned());
     let mut found: Vec<PathBuf> = Vec::new();
     // Relative paths are invalid in these variables (XDG Base Directory Specification).

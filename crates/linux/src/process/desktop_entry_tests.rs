@@ -29,7 +29,12 @@ fn reads_the_main_group_only() {
     assert_eq!((e.icon.as_deref(), e.window_class.as_deref()), (Some("calc"), Some("Calc")));
     assert!(e.is_named("calculator") && e.is_named("TASCHENRECHNER") && !e.is_named("Other"));
     assert!(!e.terminal && !e.hidden);
-    for other in ["", "[Desktop Entry]\nType=Link\nName=x\n", "[Desktop Entry]\nType=Application\n", "[X]\nType=Application\nName=x"] {
+    for other in [
+        "",
+        "[Desktop Entry]\nType=Link\nName=x\n",
+        "[Desktop Entry]\nType=Application\n",
+        "[X]\nType=Application\nName=x",
+    ] {
         assert_eq!(parse("x", Path::new("/x"), other), None, "{other}");
     }
 }

@@ -82,9 +82,7 @@ fn by_exec(names: &names::Names, entries: &BTreeMap<String, Entry>) -> Option<St
         let mut left = fitting.iter().filter(|f| keep(f));
         left.next().filter(|_| left.next().is_none()).map(|(e, _)| e.id.clone())
     };
-    only(&|_| true)
-        .or_else(|| only(&|(e, _)| !e.no_display))
-        .or_else(|| only(&|(e, plain)| !e.no_display && *plain))
+    only(&|_| true).or_else(|| only(&|(e, _)| !e.no_display)).or_else(|| only(&|(e, plain)| !e.no_display && *plain))
 }
 
 #[cfg(test)]

@@ -32,7 +32,10 @@ fn four_ways_to_find_it() {
     for query in ["org.x.Shell", "org.x.Shell.desktop", "ORG.X.SHELL", "the shell"] {
         let p = plan_of(query).unwrap();
         assert!(p.program.ends_with("sh"), "{query}");
-        assert_eq!((p.args, p.entry_id.as_deref()), (["-c", "exit 3", "more"].map(str::to_owned).to_vec(), Some("org.x.Shell")));
+        assert_eq!(
+            (p.args, p.entry_id.as_deref()),
+            (["-c", "exit 3", "more"].map(str::to_owned).to_vec(), Some("org.x.Shell"))
+        );
     }
     assert_eq!(plan_of("cat").unwrap().entry_id.as_deref(), Some("cat"));
     let p = plan_of("sleep").unwrap();

@@ -52,10 +52,7 @@ pub fn names(pid: i32) -> Names {
     let executable = std::fs::read_link(proc("exe")).ok();
     let line = std::fs::read(proc("cmdline")).unwrap_or_default();
     let comm = std::fs::read_to_string(proc("comm")).ok().map(|c| c.trim_end_matches('\n').to_owned());
-    let args: Vec<String> = line
-        .split(|b| *b == 0)
-        .map(|a| String::from_utf8_lossy(a).into_owned())
-        .collect();
+    let args: Vec<String> = line.split(|b| *b == 0).map(|a| String::from_utf8_lossy(a).into_owned()).collect();
     from_parts(executable.and_then(|p| p.to_str().map(str::to_owned)).as_deref(), &args, comm)
 }
 
@@ -70,12 +67,7 @@ pub fn from_parts(executable: Option<&str>, args: &[String], comm: Option<String
         .and_then(|i| i.script(args.get(1..).unwrap_or_default()))
         .map(|s| base(s).to_owned())
         .filter(|s| !s.is_empty());
-    Names {
-        executable: executable.map(str::to_owned),
-        script,
-        argument_zero: zero.map(str::to_owned),
-        comm,
-    }
+    Names { executable: executable.map(str::to_owned), script, argument_zero: zero.map(str::to_owned), comm }
 }
 
 fn base(path: &str) -> &str {
@@ -105,13 +97,21 @@ impl Interpreter {
         let name = executable.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let (with_value, names_program, text): (&[&str], &[&str], &[&str]) = match name {
             "python" | "pypy" | "pythonw" => (&["-W", "-X", "--check-hash-based-pycs"], &["-m"], &["-c"]),
-            "java" => (&["-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"], &["-jar", "-m", "--module"], &[]),
-            "node" | "nodejs" => (&["-r", "--require", "--import", "--loader"], &[], &["-e", "--eval", "-p", "--print"]),
+            "java" => (
+                &["-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"],
+                &["-jar", "-m", "--module"],
+                &[],
+            ),
+            "node" | "nodejs" => {
+                (&["-r", "--require", "--import", "--loader"], &[], &["-e", "--eval", "-p", "--print"])
+            }
             "perl" => (&["-I"], &[], &["-e", "-E"]),
             "ruby" => (&["-I", "-r", "-C"], &[], &["-e"]),
             "sh" | "bash" | "dash" | "zsh" | "ksh" | "busybox" => (&["-o", "+o", "-O"], &[], &["-c"]),
             "gjs" | "gjs-console" => (&["-I", "--include-path"], &["-m", "--module"], &["-c", "--command"]),
-            "php" | "lua" | "luajit" | "mono" | "wish" | "tclsh" | "guile" | "dotnet" | "wine" => (&[], &[], &["-e", "-r"]),
+            "php" | "lua" | "luajit" | "mono" | "wish" | "tclsh" | "guile" | "dotnet" | "wine" => {
+                (&[], &[], &["-e", "-r"])
+            }
             _ => return None,
         };
         Some(Interpreter { with_value, names_program, text })

@@ -93,7 +93,11 @@ fn decide(read: io::Result<Token>, token: &Token, exists: impl FnOnce() -> bool)
         Ok(_) => Liveness::OtherGeneration,
         // With `hidepid` the directory of another user's living process is missing as well.
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            if exists() { Liveness::Unknown } else { Liveness::Gone }
+            if exists() {
+                Liveness::Unknown
+            } else {
+                Liveness::Gone
+            }
         }
         Err(_) => Liveness::Unknown,
     }

@@ -14,9 +14,7 @@ pub fn pids() -> Vec<i32> {
 pub fn owner(pid: i32) -> Option<u32> {
     // The directory of a process that isn't dumpable belongs to root, so the status file is asked first.
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok();
-    status
-        .and_then(|s| effective_uid(&s))
-        .or_else(|| std::fs::metadata(format!("/proc/{pid}")).ok().map(|m| m.uid()))
+    status.and_then(|s| effective_uid(&s)).or_else(|| std::fs::metadata(format!("/proc/{pid}")).ok().map(|m| m.uid()))
 }
 
 /// The effective user id in the text of `/proc/PID/status`.

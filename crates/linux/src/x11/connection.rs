@@ -105,16 +105,14 @@ impl Connection {
 pub fn connect(display: &str, authority: Option<&Path>, end: Instant) -> Result<Connection, X11Error> {
     let (number, screen) =
         local_display(display).ok_or_else(|| X11Error::BadDisplay { display: display.to_owned() })?;
-    let no_server =
-        |e: io::Error| X11Error::NoServer { display: display.to_owned(), reason: e.to_string() };
+    let no_server = |e: io::Error| X11Error::NoServer { display: display.to_owned(), reason: e.to_string() };
     let (stream, _) = DefaultStream::from_unix_stream(open_socket(number).map_err(no_server)?).map_err(no_server)?;
     let cookie = authority.and_then(|p| xauth::read_cookie(p, number).ok().flatten());
     let name = if cookie.is_some() { xauth::MAGIC_COOKIE.as_bytes().to_owned() } else { Vec::new() };
     let end = Arc::new(Mutex::new(end));
     let stream = DeadlineStream { inner: stream, end: Arc::clone(&end) };
-    let raw =
-        RustConnection::connect_to_stream_with_auth_info(stream, screen, name, cookie.unwrap_or_default())
-            .map_err(|e| X11Error::connecting(display, e))?;
+    let raw = RustConnection::connect_to_stream_with_auth_info(stream, screen, name, cookie.unwrap_or_default())
+        .map_err(|e| X11Error::connecting(display, e))?;
     if raw.setup().roots.len() <= screen {
         return Err(X11Error::BadDisplay { display: display.to_owned() });
     }

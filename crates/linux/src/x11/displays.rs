@@ -29,11 +29,7 @@ pub struct Display {
 pub fn displays(x: &Connection) -> Result<Vec<Display>, X11Error> {
     let c = x.raw();
     let resources = c.get_property(false, x.root(), AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING, 0, 1 << 16)?;
-    let monitors = if has_monitors(x)? {
-        c.randr_get_monitors(x.root(), true)?.reply()?.monitors
-    } else {
-        Vec::new()
-    };
+    let monitors = if has_monitors(x)? { c.randr_get_monitors(x.root(), true)?.reply()?.monitors } else { Vec::new() };
     let names = monitors.iter().map(|m| c.get_atom_name(m.name)).collect::<Result<Vec<_>, _>>()?;
     let scale = scale_of(property::text(Some(&resources.reply()?)).as_deref().unwrap_or_default());
     let mut found = Vec::new();

@@ -56,14 +56,12 @@ impl X11Error {
     pub(crate) fn connecting(display: &str, error: ConnectError) -> X11Error {
         let display = display.to_owned();
         match error {
-            ConnectError::SetupFailed(f) => X11Error::Refused {
-                display,
-                reason: String::from_utf8_lossy(&f.reason).trim().to_owned(),
-            },
-            ConnectError::SetupAuthenticate(f) => X11Error::Refused {
-                display,
-                reason: String::from_utf8_lossy(&f.reason).trim().to_owned(),
-            },
+            ConnectError::SetupFailed(f) => {
+                X11Error::Refused { display, reason: String::from_utf8_lossy(&f.reason).trim().to_owned() }
+            }
+            ConnectError::SetupAuthenticate(f) => {
+                X11Error::Refused { display, reason: String::from_utf8_lossy(&f.reason).trim().to_owned() }
+            }
             ConnectError::IoError(e) if e.kind() == std::io::ErrorKind::TimedOut => X11Error::Timeout,
             ConnectError::DisplayParsingError(_) => X11Error::BadDisplay { display },
             other => X11Error::NoServer { display, reason: other.to_string() },

@@ -276,8 +276,7 @@ fn interpret(raw: &Raw, gtk: Option<&GetPropertyReply>, a: &Atoms, root: &Root) 
     let transient_for = first(transient).filter(|w| *w != 0 && *w != raw.client);
     // ICCCM's iconic state alone means little: window managers use it for other workspaces and shaded windows too.
     const ICONIC: u32 = 3;
-    let minimized =
-        if root.marks_hidden { has(a._NET_WM_STATE_HIDDEN) } else { first(wm_state) == Some(ICONIC) };
+    let minimized = if root.marks_hidden { has(a._NET_WM_STATE_HIDDEN) } else { first(wm_state) == Some(ICONIC) };
     let local = property::text(machine).is_none_or(|m| m == root.host || m == "localhost");
     let said = first(pid).filter(|p| *p != 0 && local);
     X11Window {
@@ -303,9 +302,10 @@ fn interpret(raw: &Raw, gtk: Option<&GetPropertyReply>, a: &Atoms, root: &Root) 
             .workspace
             .and_then(|current| first(workspace).map(|w| w == current || w == u32::MAX)),
         transient_for,
-        window_type: property::words(kind).into_iter().find_map(|atom| type_of(atom, a)).unwrap_or(
-            if transient_for.is_some() { WindowType::Dialog } else { WindowType::Normal },
-        ),
+        window_type: property::words(kind)
+            .into_iter()
+            .find_map(|atom| type_of(atom, a))
+            .unwrap_or(if transient_for.is_some() { WindowType::Dialog } else { WindowType::Normal }),
     }
 }
 

@@ -30,11 +30,7 @@ impl Engine {
         let Some(app) = self.links.get(link).and_then(Option::as_ref).map(|l| l.app) else {
             return;
         };
-        if message
-            .header()
-            .member()
-            .is_some_and(|m| m.as_str() == "EventListenerRegistered")
-        {
+        if message.header().member().is_some_and(|m| m.as_str() == "EventListenerRegistered") {
             self.presence[app].has_listener = true;
             return;
         }
@@ -75,8 +71,7 @@ impl Engine {
         let presence = &mut self.presence[app];
         if self.ready && presence.held.is_none() {
             presence.calls += 1;
-            if hang.is_some_and(|h| h.after_messages > 0 && presence.calls == h.after_messages + 1)
-            {
+            if hang.is_some_and(|h| h.after_messages > 0 && presence.calls == h.after_messages + 1) {
                 presence.held = Some(Vec::new());
             }
         }
@@ -86,10 +81,7 @@ impl Engine {
         held.push(call.clone());
         if writes::is_write(call) {
             let (interface, member) = call.meant();
-            self.log.write(
-                "held",
-                json!({"path": call.path, "interface": interface, "member": member}),
-            );
+            self.log.write("held", json!({"path": call.path, "interface": interface, "member": member}));
         }
         true
     }
@@ -103,12 +95,7 @@ impl Engine {
         };
         self.counts.add(&call, node);
         let app_name = self.tree.apps[app].spec.name.clone();
-        let verdict = judge(
-            &mut self.faults,
-            &call,
-            &app_name,
-            node.map(|idx| &self.tree.nodes[idx as usize]),
-        );
+        let verdict = judge(&mut self.faults, &call, &app_name, node.map(|idx| &self.tree.nodes[idx as usize]));
         if self.scenario.log_reads && !writes::is_write(&call) {
             let id = node.map(|idx| self.tree.node(idx).id.clone());
             let (interface, member) = call.meant();
@@ -148,10 +135,7 @@ impl Engine {
     fn still_answers(&self, idx: Idx) -> bool {
         let node = self.tree.node(idx);
         !node.dead
-            || matches!(
-                self.tree.apps[node.app].dead_answer(),
-                DeadAnswer::Gtk3Defunct | DeadAnswer::Gtk3Tombstone
-            )
+            || matches!(self.tree.apps[node.app].dead_answer(), DeadAnswer::Gtk3Defunct | DeadAnswer::Gtk3Tombstone)
     }
 
     fn run_for(&mut self, steps: &Steps, node: Option<Idx>) {
@@ -163,21 +147,12 @@ impl Engine {
         let this = node.map(|idx| self.tree.node(idx));
         Placeholders {
             this: this.map(|node| node.id.clone()),
-            parent: this
-                .and_then(|node| node.parent)
-                .map(|parent| self.tree.node(parent).id.clone()),
+            parent: this.and_then(|node| node.parent).map(|parent| self.tree.node(parent).id.clone()),
             count: None,
         }
     }
 
-    fn take_read(
-        &mut self,
-        app: usize,
-        call: &Call,
-        target: Target,
-        alive: bool,
-        verdict: &Verdict,
-    ) {
+    fn take_read(&mut self, app: usize, call: &Call, target: Target, alive: bool, verdict: &Verdict) {
         let node = match target {
             Target::Node(idx) => Some(idx),
             _ => None,
@@ -198,10 +173,7 @@ impl Engine {
     fn bend(&mut self, call: &Call, verdict: &Verdict, reply: Reply) -> Reply {
         verdict.bend(reply).unwrap_or_else(|unbent| {
             let (interface, member) = call.meant();
-            self.log.write(
-                "fault_without_grip",
-                json!({"path": call.path, "interface": interface, "member": member}),
-            );
+            self.log.write("fault_without_grip", json!({"path": call.path, "interface": interface, "member": member}));
             unbent
         })
     }
@@ -219,8 +191,7 @@ impl Engine {
             self.start_timers(TimerStart::Write);
         }
         let Some(idx) = node else { return };
-        let checked =
-            write.and_then(|write| self.check_write(app, call, idx, &write).map(|()| write));
+        let checked = write.and_then(|write| self.check_write(app, call, idx, &write).map(|()| write));
         let write = match checked {
             Ok(write) => write,
             Err(reply) => {
@@ -252,16 +223,7 @@ impl Engine {
             },
         );
         let replied = late_ms.is_none() && !until && !silent;
-        let line = self.log_write(
-            app,
-            call,
-            node,
-            Some(&write),
-            takes_effect,
-            &brief,
-            replied,
-            late_ms,
-        );
+        let line = self.log_write(app, call, node, Some(&write), takes_effect, &brief, replied, late_ms);
         let reply = match effect {
             Effect::Now => self.apply_write(idx, &write, would),
             Effect::None => write.success(),
@@ -275,14 +237,7 @@ impl Engine {
     }
 
     /// Sends a reply as the fault wants it: now, late, never, or as the last thing.
-    fn deliver(
-        &mut self,
-        call: &Call,
-        node: Option<Idx>,
-        reply: Reply,
-        verdict: &Verdict,
-        line: Option<u64>,
-    ) {
+    fn deliver(&mut self, call: &Call, node: Option<Idx>, reply: Reply, verdict: &Verdict, line: Option<u64>) {
         match &verdict.doing {
             Some(Doing::Never) => {}
             Some(Doing::LateMs(_) | Doing::UntilRemoved(_)) => {
@@ -300,23 +255,10 @@ impl Engine {
         }
     }
 
-    fn owe(
-        &mut self,
-        call: &Call,
-        node: Option<Idx>,
-        reply: Option<Reply>,
-        log_line: Option<u64>,
-        verdict: &Verdict,
-    ) {
+    fn owe(&mut self, call: &Call, node: Option<Idx>, reply: Option<Reply>, log_line: Option<u64>, verdict: &Verdict) {
         let number = self.next_owed;
         self.next_owed += 1;
-        let mut owed = Owed {
-            call: call.clone(),
-            node,
-            reply,
-            log_line,
-            until_removed: None,
-        };
+        let mut owed = Owed { call: call.clone(), node, reply, log_line, until_removed: None };
         match &verdict.doing {
             Some(Doing::UntilRemoved(id)) => owed.until_removed = Some(id.clone()),
             Some(Doing::LateMs(ms)) => self.later(*ms, Msg::Due(number)),
@@ -337,10 +279,7 @@ impl Engine {
         };
         if let Some(line) = owed.log_line {
             let brief = reply.as_ref().map_or_else(|| "none".into(), Reply::brief);
-            self.log.write(
-                "late_reply",
-                json!({"of": line, "reply": brief, "effect": effect}),
-            );
+            self.log.write("late_reply", json!({"of": line, "reply": brief, "effect": effect}));
         }
         if let Some(reply) = reply {
             self.reply(&owed.call, reply);

@@ -17,10 +17,7 @@ impl Engine {
         for step in steps {
             if step.after_ms > 0 {
                 let after_ms = step.after_ms;
-                let now = Step {
-                    after_ms: 0,
-                    ..step
-                };
+                let now = Step { after_ms: 0, ..step };
                 self.later(after_ms, Msg::Steps(vec![now]));
             } else if let Err(error) = self.change(step.change) {
                 self.log.write("step_failed", json!({"error": error}));
@@ -48,16 +45,8 @@ impl Engine {
                 self.tree.node_mut(idx).description.clone_from(&description);
                 self.tell_property(idx, "accessible-description", Body::string(&description));
             }
-            Change::Move {
-                node,
-                parent,
-                index,
-            } => self.relocate(&node, &parent, index)?,
-            Change::Add {
-                parent,
-                index,
-                node,
-            } => {
+            Change::Move { node, parent, index } => self.relocate(&node, &parent, index)?,
+            Change::Add { parent, index, node } => {
                 let parent = self.tree.find(&parent)?;
                 self.add(parent, index, &node)?;
             }
@@ -79,16 +68,14 @@ impl Engine {
                 let idx = self.tree.find(&node)?;
                 for (list, on) in [(&remove, false), (&add, true)] {
                     for state in list {
-                        names::state_bit(state)
-                            .ok_or_else(|| format!("unknown state {state:?}"))?;
+                        names::state_bit(state).ok_or_else(|| format!("unknown state {state:?}"))?;
                         self.put_state(idx, state, on);
                     }
                 }
             }
             Change::ToggleState { node, state } => {
                 let idx = self.tree.find(&node)?;
-                let bit =
-                    names::state_bit(&state).ok_or_else(|| format!("unknown state {state:?}"))?;
+                let bit = names::state_bit(&state).ok_or_else(|| format!("unknown state {state:?}"))?;
                 let on = self.tree.node(idx).states & (1 << bit) == 0;
                 self.put_state(idx, &state, on);
             }
@@ -115,21 +102,9 @@ impl Engine {
                 let idx = self.tree.find(&node)?;
                 self.tree.node_mut(idx).child_count = count;
             }
-            Change::Emit {
-                node,
-                class,
-                name,
-                detail,
-                detail1,
-                detail2,
-            } => {
+            Change::Emit { node, class, name, detail, detail1, detail2 } => {
                 let idx = self.tree.find(&node)?;
-                let event = Event {
-                    detail: &detail,
-                    detail1,
-                    detail2,
-                    ..Event::plain(&class, &name)
-                };
+                let event = Event { detail: &detail, detail1, detail2, ..Event::plain(&class, &name) };
                 self.emit(idx, &event);
             }
             Change::Hang { app } => {
@@ -155,9 +130,7 @@ impl Engine {
 
     fn apps_named(&self, name: Option<&str>) -> Result<Vec<usize>, String> {
         let all = 0..self.tree.apps.len();
-        let apps: Vec<usize> = all
-            .filter(|app| name.is_none_or(|name| name == self.app_name(*app)))
-            .collect();
+        let apps: Vec<usize> = all.filter(|app| name.is_none_or(|name| name == self.app_name(*app))).collect();
         if apps.is_empty() {
             return Err(format!("no application {:?}", name.unwrap_or("")));
         }
@@ -169,12 +142,7 @@ impl Engine {
         Ok(self.tree.apps[first].root)
     }
 
-    fn add(
-        &mut self,
-        parent: Idx,
-        index: Option<usize>,
-        child: &Child,
-    ) -> Result<Vec<Idx>, String> {
+    fn add(&mut self, parent: Idx, index: Option<usize>, child: &Child) -> Result<Vec<Idx>, String> {
         let added = build::add(&mut self.tree, child, parent, index)?;
         for &idx in &added {
             if let Some(index) = self.tree.position(idx) {
@@ -199,9 +167,7 @@ impl Engine {
             .owed
             .iter()
             .filter(|(_, owed)| {
-                owed.until_removed
-                    .as_ref()
-                    .is_some_and(|id| dead.iter().any(|gone| &self.tree.node(*gone).id == id))
+                owed.until_removed.as_ref().is_some_and(|id| dead.iter().any(|gone| &self.tree.node(*gone).id == id))
             })
             .map(|(number, _)| *number)
             .collect();
@@ -233,14 +199,7 @@ impl Engine {
     }
 
     fn tell_property(&self, idx: Idx, property: &str, value: Body) {
-        self.tell(
-            idx,
-            &Event {
-                detail: property,
-                any: value,
-                ..Event::plain("Object", "PropertyChange")
-            },
-        );
+        self.tell(idx, &Event { detail: property, any: value, ..Event::plain("Object", "PropertyChange") });
     }
 
     fn tell_state(&self, idx: Idx, state: &str, on: bool) {

@@ -44,15 +44,7 @@ enum Command {
     Quit {},
 }
 
-const COMMANDS: &[&str] = &[
-    "fence",
-    "counts",
-    "reset_counts",
-    "script",
-    "node",
-    "batch",
-    "quit",
-];
+const COMMANDS: &[&str] = &["fence", "counts", "reset_counts", "script", "node", "batch", "quit"];
 
 impl Engine {
     pub(super) fn command(&mut self, line: &str, answer: oneshot::Sender<Value>) {
@@ -63,9 +55,7 @@ impl Engine {
                 return;
             }
         };
-        let is_command = value["cmd"]
-            .as_str()
-            .is_some_and(|cmd| COMMANDS.contains(&cmd));
+        let is_command = value["cmd"].as_str().is_some_and(|cmd| COMMANDS.contains(&cmd));
         if !is_command {
             let result = Step::parse(value).and_then(|step| self.step(step));
             let _ = answer.send(result.map_or_else(|e| failure(&e), |()| json!({"ok": true})));
@@ -149,11 +139,7 @@ impl Engine {
     fn fence(&self, answer: oneshot::Sender<Value>) {
         let links: Vec<_> = self.links.iter().flatten().collect();
         let has_private = links.iter().any(|link| !link.is_bus);
-        let connections: Vec<_> = links
-            .iter()
-            .filter(|link| link.is_bus)
-            .map(|link| link.connection.clone())
-            .collect();
+        let connections: Vec<_> = links.iter().filter(|link| link.is_bus).map(|link| link.connection.clone()).collect();
         let inbox = self.inbox.clone();
         tokio::spawn(async move {
             for connection in connections {

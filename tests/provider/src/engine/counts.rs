@@ -48,10 +48,8 @@ impl Counts {
     pub fn report(&self, tree: &Tree, node: Option<Idx>, all_nodes: bool) -> Value {
         let mut names: Vec<(&String, u32)> = self.keys.iter().map(|(k, n)| (k, *n)).collect();
         names.sort();
-        let totals: Map<String, Value> = names
-            .iter()
-            .map(|(key, number)| ((*key).clone(), json!(self.totals[*number as usize])))
-            .collect();
+        let totals: Map<String, Value> =
+            names.iter().map(|(key, number)| ((*key).clone(), json!(self.totals[*number as usize]))).collect();
         let mut report = json!({"ok": true, "counts": totals, "without_node": self.missing});
         let one = |idx: Idx| -> Map<String, Value> {
             names
@@ -69,10 +67,8 @@ impl Counts {
             let mut touched: Vec<Idx> = self.by_node.keys().map(|(idx, _)| *idx).collect();
             touched.sort_unstable();
             touched.dedup();
-            let nodes: Map<String, Value> = touched
-                .into_iter()
-                .map(|idx| (tree.node(idx).id.clone(), Value::Object(one(idx))))
-                .collect();
+            let nodes: Map<String, Value> =
+                touched.into_iter().map(|idx| (tree.node(idx).id.clone(), Value::Object(one(idx)))).collect();
             report["nodes"] = Value::Object(nodes);
         }
         report

@@ -27,14 +27,7 @@ pub struct Event<'a> {
 impl<'a> Event<'a> {
     /// An event that carries nothing.
     pub fn plain(class: &'a str, name: &'a str) -> Self {
-        Self {
-            class,
-            name,
-            detail: "",
-            detail1: 0,
-            detail2: 0,
-            any: Body::int(0),
-        }
+        Self { class, name, detail: "", detail1: 0, detail2: 0, any: Body::int(0) }
     }
 }
 
@@ -117,10 +110,8 @@ impl Engine {
         }
         match message {
             Ok(message) => {
-                let link = self.links.iter().position(|link| {
-                    link.as_ref()
-                        .is_some_and(|link| link.is_bus && link.app == app)
-                });
+                let link =
+                    self.links.iter().position(|link| link.as_ref().is_some_and(|link| link.is_bus && link.app == app));
                 if let Some(link) = link {
                     self.send(link, Ok(message));
                 }

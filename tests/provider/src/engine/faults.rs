@@ -30,28 +30,16 @@ pub struct Verdict {
 impl FaultState {
     /// The faults of a scenario.
     pub fn all(scenario: &Scenario) -> Result<Vec<Self>, String> {
-        Ok(scenario
-            .faults
-            .iter()
-            .map(|fault| Self {
-                fault: fault.clone(),
-                met: 0,
-            })
-            .collect())
+        Ok(scenario.faults.iter().map(|fault| Self { fault: fault.clone(), met: 0 }).collect())
     }
 
     /// Counts the call and says whether the fault applies to it.
     fn meets(&mut self, call: &Call, app: &str, node: Option<&Node>) -> bool {
         let wanted = &self.fault.matches;
         let app_fits = wanted.app.as_deref().is_none_or(|name| name == app);
-        let node_fits = wanted
-            .node
-            .as_deref()
-            .is_none_or(|pattern| node.is_some_and(|node| id_matches(pattern, &node.id)));
-        if !app_fits
-            || !node_fits
-            || !call.fits(wanted.interface.as_deref(), wanted.member.as_deref())
-        {
+        let node_fits =
+            wanted.node.as_deref().is_none_or(|pattern| node.is_some_and(|node| id_matches(pattern, &node.id)));
+        if !app_fits || !node_fits || !call.fits(wanted.interface.as_deref(), wanted.member.as_deref()) {
             return false;
         }
         self.met += 1;
@@ -86,9 +74,7 @@ impl Verdict {
     /// Whether and when a write takes effect.
     pub fn effect(&self) -> Effect {
         self.effect.unwrap_or(match &self.doing {
-            Some(
-                Doing::Never | Doing::Error { .. } | Doing::Die | Doing::LieTrue | Doing::SayFalse,
-            ) => Effect::None,
+            Some(Doing::Never | Doing::Error { .. } | Doing::Die | Doing::LieTrue | Doing::SayFalse) => Effect::None,
             _ => Effect::Now,
         })
     }
@@ -113,10 +99,9 @@ impl Verdict {
             Some(Doing::Error { name, message }) => Ok(Reply::error(name, message)),
             Some(Doing::LieTrue) => Ok(Body::boolean(true).into()),
             Some(Doing::SayFalse) => Ok(Body::boolean(false).into()),
-            Some(Doing::Raw { signature, hex }) => Ok(Reply::Ok(Body {
-                signature: signature.clone(),
-                bytes: parse_hex(hex).unwrap_or_default(),
-            })),
+            Some(Doing::Raw { signature, hex }) => {
+                Ok(Reply::Ok(Body { signature: signature.clone(), bytes: parse_hex(hex).unwrap_or_default() }))
+            }
             Some(Doing::WrongType) => match reply {
                 Reply::Ok(body) => Ok(Reply::Ok(wrong_type(&body))),
                 error => Err(error),
@@ -142,11 +127,7 @@ fn wrong_type(body: &Body) -> Body {
             Body::string("wrong type").into_variant()
         };
     }
-    if body.signature.starts_with('s') {
-        Body::uint(42)
-    } else {
-        Body::string("wrong type")
-    }
+    if body.signature.starts_with('s') { Body::uint(42) } else { Body::string("wrong type") }
 }
 
 /// Changes the bytes of a reply that is one string, or a variant with one.
@@ -164,11 +145,7 @@ fn with_text(reply: Reply, change: impl FnOnce(&mut Vec<u8>)) -> Result<Reply, R
     let mut text = body.bytes.get(start..end).unwrap_or_default().to_vec();
     change(&mut text);
     let string = Body::new("s", |w| w.string(&text));
-    Ok(Reply::Ok(if is_variant {
-        string.into_variant()
-    } else {
-        string
-    }))
+    Ok(Reply::Ok(if is_variant { string.into_variant() } else { string }))
 }
 
 #[cfg(test)]
@@ -177,10 +154,7 @@ mod tests {
     use super::*;
 
     fn verdict(doing: Doing) -> Verdict {
-        Verdict {
-            doing: Some(doing),
-            ..Verdict::default()
-        }
+        Verdict { doing: Some(doing), ..Verdict::default() }
     }
 
     #[test]

@@ -200,11 +200,7 @@ impl Engine {
     }
 
     /// Handles what is waiting until `done` resolves; used while connecting.
-    pub async fn serve_until<T>(
-        &mut self,
-        queue: &mut UnboundedReceiver<Msg>,
-        done: impl Future<Output = T>,
-    ) -> T {
+    pub async fn serve_until<T>(&mut self, queue: &mut UnboundedReceiver<Msg>, done: impl Future<Output = T>) -> T {
         tokio::pin!(done);
         loop {
             tokio::select! {
@@ -231,8 +227,7 @@ impl Engine {
                 if let Some(gone) = self.links.get_mut(link).and_then(Option::take)
                     && gone.is_bus
                 {
-                    self.log
-                        .write("disconnected", json!({"app": self.app_name(gone.app)}));
+                    self.log.write("disconnected", json!({"app": self.app_name(gone.app)}));
                 }
             }
             Msg::Private { app, stream } => {

@@ -54,15 +54,8 @@ impl Engine {
             return Some(Body::string(&address).into());
         }
         let (interface, member) = call.meant();
-        let (short, member) = (
-            interface.strip_prefix(ATSPI).unwrap_or("").to_owned(),
-            member.to_owned(),
-        );
-        let mut view = View {
-            tree: &mut self.tree,
-            idx,
-            tweak: verdict.tweak(),
-        };
+        let (short, member) = (interface.strip_prefix(ATSPI).unwrap_or("").to_owned(), member.to_owned());
+        let mut view = View { tree: &mut self.tree, idx, tweak: verdict.tweak() };
         let answer = if call.property.is_some() {
             read::property(&mut view, &short, &member).map(|body| Reply::Ok(body.into_variant()))
         } else {
@@ -74,20 +67,12 @@ impl Engine {
     /// `GetChildren` on a node that claims a huge number of children: logged, and the application
     /// hangs as an office suite does.
     fn is_forbidden(&mut self, app: usize, call: &Call, idx: Idx) -> bool {
-        if call.meant() != ("org.a11y.atspi.Accessible", "GetChildren")
-            || self.tree.claimed_count(idx) <= HUGE
-        {
+        if call.meant() != ("org.a11y.atspi.Accessible", "GetChildren") || self.tree.claimed_count(idx) <= HUGE {
             return false;
         }
-        let what = format!(
-            "GetChildren on a node that claims {} children",
-            self.tree.claimed_count(idx)
-        );
+        let what = format!("GetChildren on a node that claims {} children", self.tree.claimed_count(idx));
         let id = self.tree.node(idx).id.clone();
-        self.log.write(
-            "violation",
-            json!({"what": what, "node": id, "sender": call.sender}),
-        );
+        self.log.write("violation", json!({"what": what, "node": id, "sender": call.sender}));
         self.presence[app].held.get_or_insert_default();
         true
     }
@@ -95,21 +80,14 @@ impl Engine {
     fn get_all(&mut self, app: usize, call: &Call, idx: Idx, verdict: &Verdict) -> Reply {
         if self.tree.apps[app].spec.get_all == GetAll::Die {
             let id = self.tree.node(idx).id.clone();
-            self.log.write(
-                "violation",
-                json!({"what": "Properties.GetAll", "node": id, "sender": call.sender}),
-            );
+            self.log.write("violation", json!({"what": "Properties.GetAll", "node": id, "sender": call.sender}));
             std::process::exit(DEATH);
         }
         let interface = match call.args::<(String,)>() {
             Ok((interface,)) => interface,
             Err(error) => return error,
         };
-        let mut view = View {
-            tree: &mut self.tree,
-            idx,
-            tweak: verdict.tweak(),
-        };
+        let mut view = View { tree: &mut self.tree, idx, tweak: verdict.tweak() };
         let short = interface.strip_prefix(ATSPI).unwrap_or("");
         match read::all_properties(&mut view, short) {
             Some(body) => body.into(),

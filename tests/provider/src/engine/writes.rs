@@ -55,17 +55,10 @@ pub struct Write {
 
 fn entry(call: &Call) -> Option<(&'static str, &'static str, &'static str)> {
     if call.member == "Set" && call.property.is_some() {
-        return (call.meant() == ("org.a11y.atspi.Value", "CurrentValue")).then_some((
-            "Value",
-            "SetCurrentValue",
-            "d",
-        ));
+        return (call.meant() == ("org.a11y.atspi.Value", "CurrentValue")).then_some(("Value", "SetCurrentValue", "d"));
     }
     let short = call.interface.strip_prefix("org.a11y.atspi.")?;
-    WRITES
-        .iter()
-        .find(|(interface, member, _)| *interface == short && *member == call.member)
-        .copied()
+    WRITES.iter().find(|(interface, member, _)| *interface == short && *member == call.member).copied()
 }
 
 /// Whether a call writes.
@@ -77,11 +70,7 @@ impl Write {
     /// Reads a write; `None` when the call isn't one, an error when its arguments are wrong.
     pub fn parse(call: &Call) -> Option<Result<Self, Reply>> {
         let (interface, member, signature) = entry(call)?;
-        let write = |args| Self {
-            interface,
-            member,
-            args,
-        };
+        let write = |args| Self { interface, member, args };
         if member == "SetCurrentValue" {
             let args = call.args::<(String, String, zvariant::OwnedValue)>();
             return Some(args.map(|(_, _, value)| write(vec![plain(&value)])));
@@ -97,12 +86,11 @@ impl Write {
         if signature.is_empty() {
             return Some(Ok(write(Vec::new())));
         }
-        let args = body
-            .deserialize::<zvariant::Structure<'_>>()
-            .map(|fields| fields.fields().iter().map(plain).collect());
-        Some(args.map(write).map_err(|error| {
-            Reply::error("org.freedesktop.DBus.Error.InvalidArgs", &error.to_string())
-        }))
+        let args =
+            body.deserialize::<zvariant::Structure<'_>>().map(|fields| fields.fields().iter().map(plain).collect());
+        Some(
+            args.map(write).map_err(|error| Reply::error("org.freedesktop.DBus.Error.InvalidArgs", &error.to_string())),
+        )
     }
 
     /// What is answered when it went well.
@@ -138,24 +126,14 @@ fn plain(value: &zvariant::Value<'_>) -> Value {
 
 impl Engine {
     /// Whether the node serves the write at all, and takes this action index.
-    pub(super) fn check_write(
-        &self,
-        app: usize,
-        call: &Call,
-        idx: Idx,
-        write: &Write,
-    ) -> Result<(), Reply> {
+    pub(super) fn check_write(&self, app: usize, call: &Call, idx: Idx, write: &Write) -> Result<(), Reply> {
         let app = &self.tree.apps[app];
         let node = self.tree.node(idx);
-        let serves = names::interface_bit(write.interface)
-            .is_some_and(|bit| node.interfaces & (1 << bit) != 0);
+        let serves = names::interface_bit(write.interface).is_some_and(|bit| node.interfaces & (1 << bit) != 0);
         if !serves {
             return Err(refuse::no_member(app, call));
         }
-        if write.member == "DoAction"
-            && app.is_strict()
-            && action_name(&node.actions, write).is_none()
-        {
+        if write.member == "DoAction" && app.is_strict() && action_name(&node.actions, write).is_none() {
             return Err(Reply::error(
                 "org.freedesktop.DBus.Error.InvalidArgs",
                 &format!("Unknown action {}", write.int(0)),
@@ -217,15 +195,12 @@ impl Engine {
             }),
             "RemoveSelection" => self.with_text(idx, |text| {
                 let at = usize::try_from(write.int(0)).unwrap_or(usize::MAX);
-                (at < text.selections.len())
-                    .then(|| text.selections.remove(at))
-                    .is_some()
+                (at < text.selections.len()).then(|| text.selections.remove(at)).is_some()
             }),
             "SetSelection" => self.with_text(idx, |text| {
                 let at = usize::try_from(write.int(0)).unwrap_or(usize::MAX);
                 let slot = text.selections.get_mut(at);
-                slot.map(|slot| *slot = (write.int(1), write.int(2)))
-                    .is_some()
+                slot.map(|slot| *slot = (write.int(1), write.int(2))).is_some()
             }),
             "SetCurrentValue" => {
                 let wanted = write.args.first().and_then(Value::as_f64);
@@ -294,9 +269,7 @@ impl Engine {
     fn selected_children(&self, idx: Idx) -> Vec<Idx> {
         let bit = names::state_bit("selected").map_or(0u64, |bit| 1 << bit);
         let children = self.tree.node(idx).children.iter().copied();
-        children
-            .filter(|c| self.tree.node(*c).states & bit != 0)
-            .collect()
+        children.filter(|c| self.tree.node(*c).states & bit != 0).collect()
     }
 
     /// Selects a child; in a container that isn't `multiselectable`, alone.

@@ -7,15 +7,7 @@ use crate::tree::{Idx, NULL_PATH};
 use crate::wire::Body;
 
 /// Property names.
-pub const PROPERTIES: &[&str] = &[
-    "Name",
-    "Description",
-    "Parent",
-    "ChildCount",
-    "Locale",
-    "AccessibleId",
-    "HelpText",
-];
+pub const PROPERTIES: &[&str] = &["Name", "Description", "Parent", "ChildCount", "Locale", "AccessibleId", "HelpText"];
 
 /// Methods.
 pub fn method(view: &mut View<'_>, call: &Call) -> Answer {
@@ -26,12 +18,10 @@ pub fn method(view: &mut View<'_>, call: &Call) -> Answer {
         })),
         "GetChildren" => ok(children(view)),
         "GetIndexInParent" => {
-            let index = view.node().index.unwrap_or_else(|| {
-                view.tree
-                    .position(view.idx)
-                    .and_then(|at| i32::try_from(at).ok())
-                    .unwrap_or(-1)
-            });
+            let index = view
+                .node()
+                .index
+                .unwrap_or_else(|| view.tree.position(view.idx).and_then(|at| i32::try_from(at).ok()).unwrap_or(-1));
             ok(Body::int(index))
         }
         "GetRelationSet" => ok(relations(view)),
@@ -99,11 +89,7 @@ fn parent(view: &View<'_>) -> Body {
 fn child_at(view: &View<'_>, index: i32) -> Option<Idx> {
     let place = usize::try_from(index).ok()?;
     if view.node().child_count.is_some() {
-        let claimed = view
-            .node()
-            .children
-            .iter()
-            .find(|&&child| view.tree.node(child).index == Some(index));
+        let claimed = view.node().children.iter().find(|&&child| view.tree.node(child).index == Some(index));
         if let Some(&child) = claimed {
             return Some(child);
         }

@@ -28,11 +28,7 @@ pub fn items(tree: &Tree, app: usize) -> Option<Body> {
                     next += 1;
                     let node = tree.node(idx);
                     queue.extend(node.children.iter().enumerate().map(|(i, c)| (*c, i)));
-                    if !spec
-                        .omit
-                        .iter()
-                        .any(|pattern| id_matches(pattern, &node.id))
-                    {
+                    if !spec.omit.iter().any(|pattern| id_matches(pattern, &node.id)) {
                         item(w, tree, idx, index);
                     }
                 }
@@ -53,10 +49,7 @@ pub fn item(w: &mut Writer, tree: &Tree, idx: Idx, index: usize) {
         None if app.desktop.0.is_empty() => w.reference("", NULL_PATH),
         None => w.reference(&app.desktop.0, &app.desktop.1),
     }
-    w.i32(
-        node.index
-            .unwrap_or_else(|| i32::try_from(index).unwrap_or(-1)),
-    );
+    w.i32(node.index.unwrap_or_else(|| i32::try_from(index).unwrap_or(-1)));
     w.i32(tree.claimed_count(idx));
     w.array(4, |w| {
         for name in names::interfaces_in(node.interfaces) {

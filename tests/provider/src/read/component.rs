@@ -23,9 +23,10 @@ pub fn method(view: &mut View<'_>, call: &Call) -> Answer {
             let [_, _, width, height] = extents(view, view.idx, 0);
             ok(pair(width, height))
         }
-        "Contains" => Some(call.args::<(i32, i32, u32)>().map(|(x, y, kind)| {
-            Reply::Ok(Body::boolean(contains(extents(view, view.idx, kind), x, y)))
-        })),
+        "Contains" => Some(
+            call.args::<(i32, i32, u32)>()
+                .map(|(x, y, kind)| Reply::Ok(Body::boolean(contains(extents(view, view.idx, kind), x, y)))),
+        ),
         "GetAccessibleAtPoint" => Some(call.args::<(i32, i32, u32)>().map(|(x, y, kind)| {
             let hit = at_point(view, x, y, kind);
             Reply::Ok(view.reference(hit))
@@ -77,10 +78,7 @@ fn at_point(view: &View<'_>, x: i32, y: i32, kind: u32) -> Option<Idx> {
     }
     loop {
         let children = &view.tree.node(at).children;
-        let hit = children
-            .iter()
-            .rev()
-            .find(|child| contains(extents(view, **child, kind), x, y));
+        let hit = children.iter().rev().find(|child| contains(extents(view, **child, kind), x, y));
         match hit {
             Some(&child) => at = child,
             None => return Some(at),

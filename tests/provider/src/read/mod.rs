@@ -74,9 +74,7 @@ impl View<'_> {
     }
 
     fn child_count(&self) -> i32 {
-        self.tweak
-            .child_count
-            .unwrap_or_else(|| self.tree.claimed_count(self.idx) + i32::from(self.tweak.cycle))
+        self.tweak.child_count.unwrap_or_else(|| self.tree.claimed_count(self.idx) + i32::from(self.tweak.cycle))
     }
 }
 
@@ -128,10 +126,8 @@ pub fn all_properties(view: &mut View<'_>, interface: &str) -> Option<Body> {
     if !has(view, interface) {
         return None;
     }
-    let values: Vec<(&str, Body)> = names
-        .iter()
-        .filter_map(|name| property(view, interface, name).map(|body| (*name, body)))
-        .collect();
+    let values: Vec<(&str, Body)> =
+        names.iter().filter_map(|name| property(view, interface, name).map(|body| (*name, body))).collect();
     Some(Body::new("a{sv}", |w| {
         w.array(8, |w| {
             for (name, body) in &values {

@@ -7,13 +7,7 @@ use crate::tree::Idx;
 use crate::wire::Body;
 
 /// Value's properties.
-pub const VALUE_PROPERTIES: &[&str] = &[
-    "MinimumValue",
-    "MaximumValue",
-    "MinimumIncrement",
-    "CurrentValue",
-    "Text",
-];
+pub const VALUE_PROPERTIES: &[&str] = &["MinimumValue", "MaximumValue", "MinimumIncrement", "CurrentValue", "Text"];
 /// Table's properties.
 pub const TABLE_PROPERTIES: &[&str] = &["NRows", "NColumns"];
 /// TableCell's properties.
@@ -46,15 +40,11 @@ pub fn action(view: &mut View<'_>, call: &Call) -> Answer {
 pub fn selection(view: &mut View<'_>, call: &Call) -> Answer {
     match call.member.as_str() {
         "GetSelectedChild" => Some(call.args::<(i32,)>().map(|(number,)| {
-            let child = usize::try_from(number)
-                .ok()
-                .and_then(|n| selected(view).nth(n));
+            let child = usize::try_from(number).ok().and_then(|n| selected(view).nth(n));
             Reply::Ok(view.reference(child))
         })),
         "IsChildSelected" => Some(call.args::<(i32,)>().map(|(index,)| {
-            let child = usize::try_from(index)
-                .ok()
-                .and_then(|i| view.node().children.get(i).copied());
+            let child = usize::try_from(index).ok().and_then(|i| view.node().children.get(i).copied());
             let is = child.is_some_and(|child| selected(view).any(|other| other == child));
             Reply::Ok(Body::boolean(is))
         })),
@@ -77,17 +67,12 @@ pub fn table(view: &mut View<'_>, call: &Call) -> Answer {
             let cell = cells.find(|cell| view.tree.node(**cell).cell == Some([row, column]));
             Reply::Ok(view.reference(cell.copied()))
         })),
-        "GetIndexAt" => Some(call.args::<(i32, i32)>().map(|(row, column)| {
-            Reply::Ok(Body::int(row.wrapping_mul(columns).wrapping_add(column)))
-        })),
-        "GetRowAtIndex" => Some(
-            call.args::<(i32,)>()
-                .map(|(index,)| Reply::Ok(Body::int(index / columns))),
+        "GetIndexAt" => Some(
+            call.args::<(i32, i32)>()
+                .map(|(row, column)| Reply::Ok(Body::int(row.wrapping_mul(columns).wrapping_add(column)))),
         ),
-        "GetColumnAtIndex" => Some(
-            call.args::<(i32,)>()
-                .map(|(index,)| Reply::Ok(Body::int(index % columns))),
-        ),
+        "GetRowAtIndex" => Some(call.args::<(i32,)>().map(|(index,)| Reply::Ok(Body::int(index / columns)))),
+        "GetColumnAtIndex" => Some(call.args::<(i32,)>().map(|(index,)| Reply::Ok(Body::int(index % columns)))),
         _ => None,
     }
 }
@@ -103,9 +88,7 @@ pub fn property(view: &View<'_>, interface: &str, name: &str) -> Option<Body> {
         ("Value", "MaximumValue") => double(node.value?.maximum),
         ("Value", "MinimumIncrement") => double(node.value?.increment),
         ("Value", "Text") => Some(Body::string("")),
-        ("Selection", "NSelectedChildren") => {
-            Some(Body::int(i32::try_from(selected(view).count()).ok()?))
-        }
+        ("Selection", "NSelectedChildren") => Some(Body::int(i32::try_from(selected(view).count()).ok()?)),
         ("Table", "NRows") => Some(Body::int(node.table?[0])),
         ("Table", "NColumns") => Some(Body::int(node.table?[1])),
         ("TableCell", "RowSpan" | "ColumnSpan") => Some(Body::int(1)),

@@ -12,11 +12,7 @@ pub const PROPERTIES: &[&str] = &["CharacterCount", "CaretOffset"];
 pub fn slice(content: &str, start: i32, end: i32) -> String {
     let start = usize::try_from(start).unwrap_or(0);
     match usize::try_from(end) {
-        Ok(end) => content
-            .chars()
-            .skip(start)
-            .take(end.saturating_sub(start))
-            .collect(),
+        Ok(end) => content.chars().skip(start).take(end.saturating_sub(start)).collect(),
         Err(_) => content.chars().skip(start).collect(),
     }
 }
@@ -32,22 +28,16 @@ pub fn method(view: &mut View<'_>, call: &Call) -> Answer {
     let text = view.node().text.as_ref().unwrap_or(&empty);
     match call.member.as_str() {
         "GetText" => Some(
-            call.args::<(i32, i32)>()
-                .map(|(start, end)| Reply::Ok(Body::string(&slice(&text.content, start, end)))),
+            call.args::<(i32, i32)>().map(|(start, end)| Reply::Ok(Body::string(&slice(&text.content, start, end)))),
         ),
         "GetCharacterAtOffset" => Some(call.args::<(i32,)>().map(|(at,)| {
-            let character = slice(&text.content, at, at.saturating_add(1))
-                .chars()
-                .next();
+            let character = slice(&text.content, at, at.saturating_add(1)).chars().next();
             Reply::Ok(Body::int(character.map_or(0, |c| c as i32)))
         })),
-        "GetStringAtOffset" | "GetTextAtOffset" => Some(
-            call.args::<(i32, u32)>()
-                .map(|(at, kind)| Reply::Ok(around(text, at, kind))),
-        ),
-        "GetNSelections" => ok(Body::int(
-            i32::try_from(text.selections.len()).unwrap_or(i32::MAX),
-        )),
+        "GetStringAtOffset" | "GetTextAtOffset" => {
+            Some(call.args::<(i32, u32)>().map(|(at, kind)| Reply::Ok(around(text, at, kind))))
+        }
+        "GetNSelections" => ok(Body::int(i32::try_from(text.selections.len()).unwrap_or(i32::MAX))),
         "GetSelection" => Some(call.args::<(i32,)>().map(|(number,)| {
             let place = usize::try_from(number).ok();
             let selection = place.and_then(|n| text.selections.get(n).copied());
@@ -62,9 +52,7 @@ pub fn method(view: &mut View<'_>, call: &Call) -> Answer {
             w.i32(0);
             w.i32(length(&text.content));
         })),
-        "GetDefaultAttributes" | "GetDefaultAttributeSet" => {
-            ok(Body::new("a{ss}", |w| w.array(8, |_| {})))
-        }
+        "GetDefaultAttributes" | "GetDefaultAttributeSet" => ok(Body::new("a{ss}", |w| w.array(8, |_| {}))),
         "GetCharacterExtents" | "GetRangeExtents" => {
             let [x, y, width, height] = view.node().extents.unwrap_or_default();
             ok(Body::new("iiii", |w| {
@@ -93,13 +81,9 @@ fn around(text: &TextState, at: i32, kind: u32) -> Body {
         (at, at.saturating_add(1))
     } else {
         let before = slice(&text.content, 0, at);
-        let start = before
-            .rfind('\n')
-            .map_or(0, |byte| length(&before[..=byte]));
+        let start = before.rfind('\n').map_or(0, |byte| length(&before[..=byte]));
         let after = slice(&text.content, at, -1);
-        let line = after
-            .find('\n')
-            .map_or(after.as_str(), |byte| &after[..=byte]);
+        let line = after.find('\n').map_or(after.as_str(), |byte| &after[..=byte]);
         (start, at.saturating_add(length(line)))
     };
     let part = slice(&text.content, start, end);

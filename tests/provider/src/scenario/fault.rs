@@ -124,16 +124,12 @@ pub enum When {
 
 /// Bytes of a hexadecimal string; blanks are skipped.
 pub fn parse_hex(hex: &str) -> Result<Vec<u8>, String> {
-    let digits: Option<Vec<u8>> = hex
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .map(|c| c.to_digit(16).map(|d| d as u8))
-        .collect();
+    let digits: Option<Vec<u8>> =
+        hex.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).map(|d| d as u8)).collect();
     match digits {
-        Some(digits) if digits.len().is_multiple_of(2) => Ok(digits
-            .chunks(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect()),
+        Some(digits) if digits.len().is_multiple_of(2) => {
+            Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+        }
         _ => Err(format!("{hex:?} is not hexadecimal")),
     }
 }

@@ -87,10 +87,7 @@ pub struct Toolkit {
 
 impl Default for Toolkit {
     fn default() -> Self {
-        Self {
-            name: "gtk".into(),
-            version: "3.24.38".into(),
-        }
+        Self { name: "gtk".into(), version: "3.24.38".into() }
     }
 }
 

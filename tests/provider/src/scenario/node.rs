@@ -27,9 +27,7 @@ impl<'de> Deserialize<'de> for Child {
             Some((inner, true)) => serde_json::from_value(inner.unwrap_or_default())
                 .map(|g| Self::Generate(Box::new(g)))
                 .map_err(D::Error::custom),
-            None => serde_json::from_value(value)
-                .map(|n| Self::Node(Box::new(n)))
-                .map_err(D::Error::custom),
+            None => serde_json::from_value(value).map(|n| Self::Node(Box::new(n))).map_err(D::Error::custom),
         }
     }
 }
@@ -84,9 +82,7 @@ impl Role {
     pub fn number(&self) -> Result<u32, String> {
         match self {
             Self::Number(number) => Ok(*number),
-            Self::Name(name) => {
-                names::role_number(name).ok_or_else(|| format!("unknown role {name:?}"))
-            }
+            Self::Name(name) => names::role_number(name).ok_or_else(|| format!("unknown role {name:?}")),
         }
     }
 }

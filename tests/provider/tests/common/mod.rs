@@ -34,14 +34,8 @@ impl Bus {
             .spawn()
             .expect("dbus-daemon (package dbus) is needed");
         let mut address = String::new();
-        BufReader::new(daemon.stdout.take().unwrap())
-            .read_line(&mut address)
-            .unwrap();
-        Self {
-            address: address.trim().to_owned(),
-            dir,
-            daemon,
-        }
+        BufReader::new(daemon.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        Self { address: address.trim().to_owned(), dir, daemon }
     }
 
     pub fn command(&self, program: &str) -> Command {
@@ -101,9 +95,7 @@ impl Provider {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words.first(), Some(&"ready"), "{line:?}");
         assert_eq!(words[2], child.id().to_string());
@@ -198,14 +190,9 @@ impl Client {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        let hello: Value = serde_json::from_str(&line)
-            .expect("the client needs /usr/bin/python3, python3-dbus and at-spi2-core");
-        Self {
-            a11y_address: hello["address"].as_str().unwrap().to_owned(),
-            child,
-            input,
-            output,
-        }
+        let hello: Value =
+            serde_json::from_str(&line).expect("the client needs /usr/bin/python3, python3-dbus and at-spi2-core");
+        Self { a11y_address: hello["address"].as_str().unwrap().to_owned(), child, input, output }
     }
 
     /// One call; `{"ok", "ms"}` or `{"error", "message", "ms"}`.
@@ -254,9 +241,7 @@ impl Client {
     pub fn children(&mut self, dest: &str, path: &str) -> Vec<String> {
         let children = self.read(dest, path, "Accessible", "GetChildren");
         let children = children.as_array().unwrap().iter();
-        children
-            .map(|c| c[1].as_str().unwrap().to_owned())
-            .collect()
+        children.map(|c| c[1].as_str().unwrap().to_owned()).collect()
     }
 }
 
