@@ -19,7 +19,7 @@ fn life(pid: u32) -> Option<char> {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?.rsplit(") ").next()?.chars().next()
 }
 
-fn row<'a>(rows: &'a Value, pid: u32) -> &'a Value {
+fn row(rows: &Value, pid: u32) -> &Value {
     let rows = rows.as_array().expect("rows");
     rows.iter().find(|r| r["pid"] == pid).unwrap_or_else(|| panic!("no row of {pid}: {rows:?}"))
 }
