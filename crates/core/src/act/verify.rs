@@ -92,9 +92,20 @@ fn checked(facts: &Facts, wanted: bool) -> Holds {
     }
 }
 
-/// Display texts are compared with white space normalised; nothing else is forgiven.
+/// Display texts are compared with white space normalised and without case, as options are looked up; nothing else is
+/// forgiven.
 pub fn same_text(a: &str, b: &str) -> bool {
-    a.split_whitespace().eq(b.split_whitespace())
+    let fold = |t: &str| t.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    fold(a) == fold(b)
+}
+
+/// The number that a numeric control shows, its unit left out: "900 px".
+fn number_in(shown: &str) -> Option<f64> {
+    let text = shown.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+    let unit = text[end..].trim_start();
+    // A unit stands behind the number; digits further on would be another number.
+    (!unit.contains(|c: char| c.is_ascii_digit())).then(|| text[..end].parse().ok()).flatten()
 }
 
 fn numeric(facts: &Facts) -> bool {
@@ -112,8 +123,8 @@ fn value_is(facts: &Facts, wanted: &str) -> Holds {
     };
     let equal = now == wanted
         || (numeric(facts)
-            && match (now.trim().parse::<f64>(), wanted.trim().parse::<f64>()) {
-                (Ok(a), Ok(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0),
+            && match (number_in(now), wanted.trim().parse::<f64>().ok()) {
+                (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0),
                 _ => false,
             });
     if equal { Holds::Yes } else { Holds::No }
@@ -172,6 +183,11 @@ mod tests {
         let slider = node(Role::Slider).value("20.0").build().nodes.remove(0).facts;
         let none = Evidence::Absent;
         assert_eq!(holds(&Action::SetValue("20".into()), &slider, &slider, &none), Holds::Yes);
+        let pixels = node(Role::Incrementor).value("900 px").build().nodes.remove(0).facts;
+        assert_eq!(holds(&Action::SetValue("900".into()), &pixels, &pixels, &none), Holds::Yes);
+        assert_eq!(holds(&Action::SetValue("700".into()), &pixels, &pixels, &none), Holds::No);
+        let odd = node(Role::Incrementor).value("9 of 12").build().nodes.remove(0).facts;
+        assert_eq!(holds(&Action::SetValue("9".into()), &odd, &odd, &none), Holds::No);
         assert_eq!(holds(&Action::SetValue("20".into()), &field("20.0"), &field("20.0"), &none), Holds::No);
     }
 

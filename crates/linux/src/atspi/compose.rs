@@ -325,7 +325,7 @@ fn states(native: &Native, place: &Place, role: Role, secure: bool) -> Evidence<
         when(s.has(States::FOCUSED), State::Focused);
         // Sensitive and enabled agree but for a check box that is neither on nor off (seen in GTK 3) and GTK 4,
         // which has `sensitive` alone: only the lack of both says disabled.
-        let operable = s.has(States::SENSITIVE | States::ENABLED) || s.is_empty();
+        let operable = s.has(States::SENSITIVE | States::ENABLED) || (s.is_empty() && !toolkit.silence_is_disabled());
         let page = matches!(role, Role::WebArea | Role::Document | Role::Application | Role::Window);
         when((!operable || place.above.disabled) && !page, State::Disabled);
         when(secure, State::Secure);

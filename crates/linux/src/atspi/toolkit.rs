@@ -136,6 +136,12 @@ impl Toolkit {
         }
     }
 
+    /// Qt's menu entries that can't be used have no state at all, and all others say `enabled` (seen in kcalc and
+    /// featherpad); elsewhere an element without any state says nothing.
+    pub fn silence_is_disabled(self) -> bool {
+        matches!(self, Qt5 | Qt6)
+    }
+
     /// L4-3: Chromium's own controls, outside any page, keep their address: with a tab opened and the first of three
     /// closed, all that lived kept name and place.
     pub fn own_controls_follow(self) -> bool {
