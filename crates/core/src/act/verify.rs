@@ -61,7 +61,7 @@ pub fn holds(action: &Action, before: &Facts, after: &Facts, selected: &Evidence
         Action::Collapse => state(State::Expanded, false),
         Action::Focus => state(State::Focused, true),
         Action::Select(wanted) => match selected {
-            Evidence::Known(texts) if texts.iter().any(|t| same_text(t, wanted)) => Holds::Yes,
+            Evidence::Known(texts) if texts.iter().any(|t| shows(t, wanted)) => Holds::Yes,
             Evidence::Known(_) => Holds::No,
             Evidence::Absent | Evidence::Unknown(_) => match value_is(after, wanted) {
                 Holds::Yes => Holds::Yes,
@@ -92,11 +92,15 @@ fn checked(facts: &Facts, wanted: bool) -> Holds {
     }
 }
 
-/// Display texts are compared with white space normalised and without case, as options are looked up; nothing else is
-/// forgiven.
+/// Display texts are compared with white space normalised; nothing else is forgiven.
 pub fn same_text(a: &str, b: &str) -> bool {
-    let fold = |t: &str| t.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    fold(a) == fold(b)
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
+/// Whether a combo box that shows `shown` shows the option `wanted`: some show its id, which differs by case alone (seen
+/// in a GTK 3 preferences dialog).
+fn shows(shown: &str, wanted: &str) -> bool {
+    same_text(&shown.to_lowercase(), &wanted.to_lowercase())
 }
 
 /// The number that a numeric control shows, its unit left out: "900 px".
