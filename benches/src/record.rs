@@ -25,7 +25,9 @@ pub fn record(file: &str, command: &[&str]) -> Result<()> {
         let header = message.header();
         let name = |n: Option<String>| n.unwrap_or_default();
         match message.message_type() {
-            Type::MethodCall => by_sender.entry(name(header.sender().map(ToString::to_string))).or_default().sent(message)?,
+            Type::MethodCall => {
+                by_sender.entry(name(header.sender().map(ToString::to_string))).or_default().sent(message)?
+            }
             Type::MethodReturn | Type::Error => {
                 let to = name(header.destination().map(ToString::to_string));
                 if let (Some(flights), Some(serial)) = (by_sender.get_mut(&to), header.reply_serial()) {

@@ -77,7 +77,9 @@ impl Oracle {
 
     /// Where each node stands and what it is called.
     pub fn shape(&self) -> Vec<[String; 5]> {
-        self.all().map(|n| ["path", "parent", "index_in_parent", "role", "name"].map(|field| n[field].to_string())).collect()
+        self.all()
+            .map(|n| ["path", "parent", "index_in_parent", "role", "name"].map(|field| n[field].to_string()))
+            .collect()
     }
 
     /// The oracle's node at each place of a printed tree, with the printed one.
@@ -219,7 +221,6 @@ fn role_fits(number: u64, role: &str) -> bool {
     wanted.contains(&role)
 }
 
-
 /// Applications with a widget that gives its items new addresses whenever it is read (Qt 6.4's tree): two reads of them
 /// agree on what stands where, never on addresses.
 const RENEWS: &[&str] = &["qt6ct"];
@@ -262,12 +263,17 @@ pub struct Rate {
 /// Children that a virtual container was asked for: its own number of them says that nobody has them all.
 pub fn cells(tree: &Value) -> Vec<&Value> {
     let huge = |n: &&Value| n["children_count"].as_u64().is_some_and(|c| c > 100_000);
-    crate::reply::nodes(tree).into_iter().filter(huge).flat_map(|n| n["children"].as_array().into_iter().flatten()).collect()
+    crate::reply::nodes(tree)
+        .into_iter()
+        .filter(huge)
+        .flat_map(|n| n["children"].as_array().into_iter().flatten())
+        .collect()
 }
 
 /// Asks for refs of a snapshot, each by a process of its own, so that nothing is remembered from one to the next.
 pub fn resolve_rate(desk: &Desk, snapshot: &Value, at_most: usize) -> (Rate, Vec<String>) {
-    let mut all: Vec<&Value> = crate::reply::nodes(&snapshot["tree"]).into_iter().filter(|n| n["ref_id"].is_string()).collect();
+    let mut all: Vec<&Value> =
+        crate::reply::nodes(&snapshot["tree"]).into_iter().filter(|n| n["ref_id"].is_string()).collect();
     assert_eq!(snapshot["ref_count"], all.len(), "ref_count and printed refs");
     let printed = all.len();
     let cells: HashSet<&str> = cells(&snapshot["tree"]).into_iter().filter_map(|n| n["ref_id"].as_str()).collect();

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 /// A page of so many elements with a button before them.
 fn page(desk: &Desk, name: &str, elements: usize) -> String {
-    let mut html = format!("<!doctype html><title>{name}</title><h1>{name}</h1><button id=first>First {name}</button><ul>");
+    let mut html =
+        format!("<!doctype html><title>{name}</title><h1>{name}</h1><button id=first>First {name}</button><ul>");
     for i in 0..elements / 4 {
         html += &format!("<li>Row {i} of {name} <button id=b{i}>Button {i}</button></li>");
     }
@@ -54,8 +55,16 @@ fn chromium(desk: &Desk, more: &[&str], urls: &[&str], at_least: usize) -> App {
     let profile = desk.dir.path().join("chromium");
     let dir = format!("--user-data-dir={}", profile.display());
     let mut argv = vec![
-        "chromium", "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", "--no-default-browser-check", "--password-store=basic", &dir,
+        "chromium",
+        "--no-sandbox",
+        "--no-first-run",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-default-browser-check",
+        "--password-store=basic",
+        &dir,
     ];
     argv.extend(more);
     argv.extend(urls);

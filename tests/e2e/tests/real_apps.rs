@@ -71,7 +71,11 @@ fn menu_closed_but_listed() {
     let items = |data: &serde_json::Value, offscreen: bool| {
         let marked = |n: &serde_json::Value| n["states"].as_array().is_some_and(|s| s.iter().any(|s| s == "offscreen"));
         let of_menu = |n: &&serde_json::Value| n["role"] == "menuitem" && marked(n) == offscreen;
-        nodes(&data["tree"]).into_iter().filter(of_menu).filter_map(|n| n["name"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        nodes(&data["tree"])
+            .into_iter()
+            .filter(of_menu)
+            .filter_map(|n| n["name"].as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
     };
     let bar = ["File", "Edit", "Search", "View", "Document", "Help"];
     assert_eq!(items(&data, false), bar, "only the bar's own are on screen");
@@ -102,7 +106,9 @@ fn truncated_read_as_absent() {
     let mut cut = 0;
     for ms in [0, 1, 2, 5, 10, 20, 40, 80] {
         let ms = ms.to_string();
-        let envelope = desk.cli(&["snapshot", "--app", "gtk4-widget-factory", "--max-depth", "50", "--timeout-ms", &ms]).envelope();
+        let envelope = desk
+            .cli(&["snapshot", "--app", "gtk4-widget-factory", "--max-depth", "50", "--timeout-ms", &ms])
+            .envelope();
         let data = &envelope["data"];
         if envelope["ok"] == true {
             let printed = nodes(&data["tree"]).len();
@@ -188,13 +194,18 @@ fn client_area(desk: &Desk, pid: u32) -> (f64, f64, f64, f64) {
 /// A just started application is waited for.
 #[test]
 fn first_read_too_early() {
-    for (program, app) in [("gnome-calculator", "gnome-calculator"), ("mousepad", "mousepad"), ("kcalc", "kcalc"), ("qt6ct", "qt6ct")] {
+    for (program, app) in
+        [("gnome-calculator", "gnome-calculator"), ("mousepad", "mousepad"), ("kcalc", "kcalc"), ("qt6ct", "qt6ct")]
+    {
         let desk = Desk::new();
         let launched = desk.ok(&["launch", program]);
         let data = desk.ok(&["snapshot", "--app", app]);
         assert!(data["ref_count"].as_u64().is_some_and(|n| n > 5), "{launched} {data}");
         let id = data["window"]["id"].as_str().expect("a window id");
-        let pid = launched["pid"].as_u64().or_else(|| launched["process"]["pid"].as_u64()).unwrap_or_else(|| panic!("{launched}"));
+        let pid = launched["pid"]
+            .as_u64()
+            .or_else(|| launched["process"]["pid"].as_u64())
+            .unwrap_or_else(|| panic!("{launched}"));
         assert!(Oracle::window(&desk.walk(pid as u32, &["--by-place"]), id).count() > 5);
     }
 }

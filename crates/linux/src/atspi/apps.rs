@@ -73,18 +73,6 @@ fn no_registry(error: &CallError) -> Error {
     }
 }
 
-/// Why there is no list. A short time limit says nothing about the desktop.
-fn no_list(e: &CallError) -> Error {
-    let why = crate::bus::join::describe(e);
-    if matches!(e, CallError::Late { .. }) {
-        return Error::before(Code::Timeout, "the applications could not be listed in time")
-            .retry_after(1_000)
-            .suggest("Retry with a longer --timeout-ms.")
-            .platform(why);
-    }
-    crate::bus::join::no_desktop("the accessibility registry does not answer", why)
-}
-
 fn ask(bus: &Bus, roots: Vec<Object>, deadline: Deadline) -> Vec<Answers> {
     const PER_APP: usize = 5;
     let mut calls = Vec::with_capacity(roots.len() * PER_APP);
@@ -227,9 +215,9 @@ mod tests {
 
     #[test]
     fn a_short_time_limit_is_no_missing_desktop() {
-        assert_eq!(no_list(&CallError::Late { sent: false }).to_json()["code"], "TIMEOUT");
+        assert_eq!(no_registry(&CallError::Late { sent: false }).to_json()["code"], "TIMEOUT");
         let broken = CallError::Broken { sent: true, why: "closed".to_owned() };
-        assert_eq!(no_list(&broken).kind_name(), Some("no_desktop"));
+        assert_eq!(no_registry(&broken).kind_name(), Some("no_desktop"));
     }
 
     #[test]

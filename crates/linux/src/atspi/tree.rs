@@ -7,7 +7,6 @@ use super::flight::{self, Subject};
 use super::interface as i;
 use super::labels;
 use super::native::{BASIC, Field, Native};
-use super::role::native as n;
 use super::state::Native as States;
 use super::toolkit::Toolkit;
 use super::visibility::Above;

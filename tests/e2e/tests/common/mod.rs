@@ -38,7 +38,8 @@ fn compared(desk: &Desk, oracle: &Oracle, data: &Value, cuts: bool) -> Compared 
     let mut found = oracle.compare(&data["tree"], cuts);
     for (at, name) in std::mem::take(&mut found.elsewhere) {
         let node = oracle.node(at);
-        let args = ["--bus", node["bus"].as_str().expect("a bus name"), "--path", node["path"].as_str().expect("a path")];
+        let args =
+            ["--bus", node["bus"].as_str().expect("a bus name"), "--path", node["path"].as_str().expect("a path")];
         let out = desk.oracle("node.py", &args).output().expect("the oracle runs");
         let facts: Value = serde_json::from_slice(&out.stdout).expect("the oracle prints JSON");
         let text = facts["text"].as_str().map(str::trim);
