@@ -102,8 +102,8 @@ def report(result, facts, runs):
                 times(fastest_rival(r, ["libatspi", "xa11y_tree"]), ms(r, "snapshot")), ratio(r, "libatspi_bounds", "snapshot_bounds"),
                 ratio(r, "xa11y_tree", "snapshot_bounds"),
                 f"{r['snapshot']['peak_kib'] / 1024:.1f}" if "peak_kib" in r.get("snapshot", {}) else "NOT RUN") for r in rows]),
-        "The floor is a process that joins the buses and sends the very calls that our snapshot sent, in the same flights, and throws the "
-        "replies away; \"in one flight\" sends them without waiting for what depends on what, which no reader can do.",
+        "The floor is a process that joins the buses and sends the very calls that our snapshot sent, in the same flights, over the application's own line where we use one, and throws "
+        "the replies away; \"in one flight\" sends them without waiting for what depends on what, which no reader can do.",
     ]
     for row in rows:
         if "not_run" in row:

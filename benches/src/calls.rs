@@ -60,11 +60,16 @@ impl Call {
         })
     }
 
-    /// The message to send.
-    pub fn message(&self) -> Result<Message> {
-        let builder = Message::method_call(self.path.as_str(), self.member.as_str())?
-            .destination(self.to.as_str())?
-            .interface(self.interface.as_str())?;
+    /// Whether it asks for the application's own line.
+    pub fn opens_a_line(&self) -> bool {
+        self.member == "GetApplicationBusAddress"
+    }
+
+    /// The message to send, with a destination for a bus.
+    pub fn message(&self, to_bus: bool) -> Result<Message> {
+        let builder =
+            Message::method_call(self.path.as_str(), self.member.as_str())?.interface(self.interface.as_str())?;
+        let builder = if to_bus { builder.destination(self.to.as_str())? } else { builder };
         Ok(match &self.arguments {
             Arguments::None => builder.build(&()),
             Arguments::Text(a) => builder.build(&a),
@@ -125,7 +130,7 @@ mod tests {
         let both = Arguments::Texts("x".to_owned(), "y".to_owned());
         for arguments in [Arguments::None, both, Arguments::Int(-1), Arguments::Ints(0, 9), Arguments::UInt(0)] {
             let first = call(arguments);
-            let again = Call::of(&first.message().unwrap(), 1).unwrap();
+            let again = Call::of(&first.message(true).unwrap(), 1).unwrap();
             assert_eq!(format!("{first:?}"), format!("{again:?}"));
         }
     }
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn flights_end_when_all_is_answered() {
         let mut flights = Flights::default();
-        let messages: Vec<Message> = (0..3).map(|_| call(Arguments::None).message().unwrap()).collect();
+        let messages: Vec<Message> = (0..3).map(|_| call(Arguments::None).message(true).unwrap()).collect();
         let serial = |m: &Message| m.primary_header().serial_num().get();
         flights.sent(&messages[0]).unwrap();
         flights.sent(&messages[1]).unwrap();

@@ -2,7 +2,8 @@
 //! thrown away.
 //!
 //! ```text
-//! floor record FILE -- CMD…    runs CMD and writes down every call that it sends on the accessibility bus
+//! floor record FILE -- CMD…    runs CMD and writes down every call that it sends on the accessibility bus; what goes over an
+//!                              application's own line isn't seen, so that line has to be out of reach meanwhile
 //! floor replay FILE [--free]   sends them again: in the same flights, or all in one
 //! floor time N -- CMD…         runs CMD N times; wall milliseconds and peak memory as JSON
 //! ```
