@@ -19,11 +19,12 @@ def main():
     found = [a for a in every if a is not None and a.get_process_id() == pid]
     if not found:
         sys.exit("libatspi.py: no such application")
-    found[0].set_cache_mask(Atspi.Cache.NONE)
     stack, nodes = [found[0]], 0
     while stack:
         node = stack.pop()
         nodes += 1
+        # A cache mask of NONE hangs libatspi 2.46 on applications with a line of their own.
+        node.clear_cache()
         node.get_role()
         node.get_name()
         node.get_description()

@@ -31,7 +31,7 @@ pub fn replay(file: &str, free: bool) -> Result<()> {
             };
             if let (Some(call), Some(answer)) = (flight.iter().find(|c| c.opens_a_line()), answers)
                 && let Ok(address) = answer.body().deserialize::<String>()
-                && !address.is_empty()
+                && address.starts_with("unix:")
             {
                 let connection = Builder::address(address.as_str())?.p2p().max_queued(2 * WINDOW).build().await?;
                 peer = Some((
