@@ -65,39 +65,27 @@ pub fn is_secure(native: &Native, toolkit: Toolkit) -> bool {
 /// Roles named by their content, as opposed to by their author.
 fn named_by_content(role: Role) -> bool {
     use Role::*;
-    matches!(
-        role,
-        Button
-            | MenuButton
-            | MenuItem
-            | Tab
-            | Option
-            | LayoutItem
-            | Cell
-            | CheckBox
-            | RadioButton
-            | Switch
-            | Link
-            | TreeItem
-            | Row
-            | Heading
-            | Window
-            | Dialog
-            | AlertDialog
-            | Alert
-            | Application
-            | WebArea
-            | Document
-            | Tooltip
-            | Menu
-            | DockItem
-            | Disclosure
-            | Image
-            | Term
-            | Definition
-            | Paragraph
-            | Status
-    )
+    takes_child_label(role)
+        || matches!(
+            role,
+            Row | Heading
+                | Window
+                | Dialog
+                | AlertDialog
+                | Alert
+                | Application
+                | WebArea
+                | Document
+                | Tooltip
+                | Menu
+                | DockItem
+                | Disclosure
+                | Image
+                | Term
+                | Definition
+                | Paragraph
+                | Status
+        )
 }
 
 /// Roles whose label may be a node inside them.
