@@ -3,12 +3,15 @@
 
 pub mod act;
 pub mod apps;
+pub mod capture;
+pub mod clipboard;
 pub mod command;
 pub mod deadline;
 pub mod envelope;
 pub mod error;
 pub mod evidence;
 pub mod geometry;
+pub mod input;
 pub mod observe;
 pub mod platform;
 pub mod query;
@@ -19,3 +22,4 @@ pub mod system;
 pub mod tree;
 pub mod vocab;
 pub mod wait;
+pub mod windows;

@@ -2,7 +2,10 @@
 
 pub mod atspi;
 pub mod bus;
+mod capture;
+pub mod clipboard;
 pub mod desktop;
+pub mod input;
 pub mod operate;
 pub mod outcome;
 pub mod platform;
@@ -10,6 +13,7 @@ pub mod process;
 mod programs;
 mod status;
 mod traits;
+mod windows;
 pub mod x11;
 
 pub use platform::LinuxPlatform;

@@ -16,7 +16,7 @@ use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::platform::{App, ReadPlan, Responsive, Window};
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How long the X server may take: it is local and answers at once, or is beyond use.
@@ -33,6 +33,7 @@ pub struct LinuxPlatform {
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
     peers: Peers,
     inside: Option<DesktopEnv>,
+    program: Option<PathBuf>,
 }
 
 impl LinuxPlatform {
@@ -55,6 +56,7 @@ impl LinuxPlatform {
             toolkits: Mutex::new(HashMap::new()),
             peers: Peers::default(),
             inside: None,
+            program: None,
         })
     }
 
@@ -64,6 +66,27 @@ impl LinuxPlatform {
     pub fn started_inside(mut self, env: Option<DesktopEnv>) -> Self {
         self.inside = env;
         self
+    }
+
+    /// The same, knowing the program whose hidden sub-commands serve as helpers: the holder of input, the owner of
+    /// the clipboard.
+    #[must_use]
+    pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
+        self.program = program;
+        self
+    }
+
+    /// The program that has the hidden sub-commands.
+    pub(crate) fn program(&self) -> Result<&Path, Error> {
+        self.program.as_deref().ok_or_else(|| {
+            Error::before(Code::PlatformNotSupported, "this library has no program for its helper processes")
+                .kind("not_available")
+        })
+    }
+
+    /// The display and the file with its cookie, for helper processes.
+    pub(crate) fn display(&self) -> Option<(&str, Option<&Path>)> {
+        self.display.as_ref().map(|(display, authority)| (display.as_str(), authority.as_deref()))
     }
 
     pub(crate) fn inside(&self) -> Option<&DesktopEnv> {

@@ -4,10 +4,12 @@ use agent_desktop_core::command::{self, Host};
 use agent_desktop_core::error::{Code, Delivery, Error, Result, echo};
 use agent_desktop_core::platform::Platform;
 use agent_desktop_linux::LinuxPlatform;
+use agent_desktop_linux::clipboard::OWNER;
 use agent_desktop_linux::desktop::environment::is_foreign;
 use agent_desktop_linux::desktop::{
     self, DesktopEnv, DesktopError, Desktops, Geometry, Home, Listed, Record, Session, StartOptions, SupervisorCommand,
 };
+use agent_desktop_linux::input::HOLDER;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
@@ -43,7 +45,7 @@ fn join(env: Option<DesktopEnv>) -> Result<Box<dyn Platform>> {
         Some(env) => env.get(name).map(str::to_owned).or_else(|| own(name).filter(|_| !is_foreign(name, env.home))),
         None => own(name),
     })?;
-    Ok(Box::new(platform.started_inside(env)))
+    Ok(Box::new(platform.started_inside(env).with_program(std::env::current_exe().ok())))
 }
 
 /// The graphical session that `auto` means: the only one. Private desktops have ids and count only where nothing
@@ -182,6 +184,8 @@ fn structured(error: &DesktopError) -> Error {
 pub fn hidden(name: &str, args: &[OsString]) -> Option<i32> {
     match (name, args) {
         (SUPERVISOR, [dir]) => Some(desktop::supervisor_main(Path::new(dir))),
+        (HOLDER, args) => Some(agent_desktop_linux::input::holder_main(args)),
+        (OWNER, args) => Some(agent_desktop_linux::clipboard::owner_main(args)),
         _ => None,
     }
 }

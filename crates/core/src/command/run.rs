@@ -4,7 +4,7 @@ use super::{Command, Context, Permission};
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
-use crate::{apps, observe, skills, system, wait};
+use crate::{apps, capture, clipboard, input, observe, skills, system, wait, windows};
 
 /// Runs a command. Whatever refuses here has changed nothing.
 pub fn run(command: &Command, context: &Context) -> Answer {
@@ -32,6 +32,27 @@ pub fn run(command: &Command, context: &Context) -> Answer {
         Command::Version(_) => system::version(),
         Command::Skills(args) => skills::answer(args),
         Command::Desktop(args) => system::desktop(context, args),
+        Command::Screenshot(args) => capture::screenshot(context, args),
+        Command::Press(args) => input::keyboard::press(context, args),
+        Command::KeyDown(args) => input::held::key_down(context, args),
+        Command::KeyUp(args) => input::held::key_up(context, args),
+        Command::MouseDown(args) => input::held::mouse_down(context, args),
+        Command::MouseUp(args) => input::held::mouse_up(context, args),
+        Command::Hover(args) => input::pointer::hover(context, args),
+        Command::Drag(args) => input::drag::drag(context, args),
+        Command::MouseMove(args) => input::pointer::mouse_move(context, args),
+        Command::MouseClick(args) => input::pointer::mouse_click(context, args),
+        Command::MouseWheel(args) => input::pointer::mouse_wheel(context, args),
+        Command::ListDisplays(_) => windows::displays(context),
+        Command::FocusWindow(args) => windows::focus(context, args),
+        Command::ResizeWindow(args) => windows::resize(context, args),
+        Command::MoveWindow(args) => windows::move_to(context, args),
+        Command::Minimize(args) => windows::minimize(context, args),
+        Command::Maximize(args) => windows::maximize(context, args),
+        Command::Restore(args) => windows::restore(context, args),
+        Command::ClipboardGet(args) => clipboard::get(context, args),
+        Command::ClipboardSet(args) => clipboard::set(context, args),
+        Command::ClipboardClear(_) => clipboard::clear(context),
         other => Err(not_available(other.name())),
     }
 }

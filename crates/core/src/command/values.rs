@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, echo};
 use crate::geometry::Point;
 use crate::refs::id::RefId;
+pub use crate::vocab::key::Modifier;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,32 +68,12 @@ pub fn coordinate(what: &str, value: f64) -> Result<f64> {
     Err(Error::invalid(format!("{what} must be a finite number of at most {MAX_COORDINATE} either way")))
 }
 
-/// A modifier key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
-pub enum Modifier {
-    Shift,
-    Meta,
-    Ctrl,
-    Alt,
-}
-
 /// Modifier keys by name, each at most once.
 pub fn modifiers(names: &[String]) -> Result<Vec<Modifier>> {
     let mut out = Vec::new();
     for name in names {
-        let key = match name.trim().to_ascii_lowercase().as_str() {
-            "shift" => Modifier::Shift,
-            "meta" | "cmd" | "command" => Modifier::Meta,
-            "ctrl" | "control" => Modifier::Ctrl,
-            "alt" | "option" => Modifier::Alt,
-            _ => {
-                return Err(Error::invalid(format!(
-                    "{} is not a modifier: expected shift, ctrl, alt or meta",
-                    echo(name)
-                )));
-            }
+        let Some(key) = Modifier::from_name(name) else {
+            return Err(Error::invalid(format!("{} is not a modifier: expected shift, ctrl, alt or meta", echo(name))));
         };
         if out.contains(&key) {
             return Err(Error::invalid(format!("modifier {} is given twice", echo(name))));
@@ -114,7 +95,7 @@ pub enum Format {
 }
 
 /// A mouse button.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum Button {

@@ -25,6 +25,7 @@ fn window(id: &str, pid: u32) -> Window {
         title: format!("title of {id}"),
         app_name: "editor".into(),
         process: process(pid),
+        key: None,
         bounds: Evidence::Absent,
         focused: Evidence::Known(false),
         visible: Evidence::Known(true),

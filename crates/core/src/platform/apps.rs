@@ -2,6 +2,7 @@
 
 use super::not_supported;
 use super::observe::ProcessKey;
+use super::windows::WindowKey;
 use crate::deadline::Deadline;
 use crate::error::{Delivery, Error};
 use crate::evidence::Evidence;
@@ -59,6 +60,8 @@ pub struct Window {
     pub app_name: String,
     /// The process.
     pub process: ProcessKey,
+    /// The window system's identity of it; none where the window system doesn't say which of its windows this is.
+    pub key: Option<WindowKey>,
     /// Bounds on the screen.
     pub bounds: Evidence<Rect>,
     /// Whether it is the active window.

@@ -153,6 +153,10 @@ impl Operate for Fake {
         Ok(self.rungs.borrow().clone())
     }
 
+    fn watch(&self, _: &Live, _: Deadline) -> Box<dyn Watch> {
+        Box::new(Seen(Vec::new()))
+    }
+
     fn dispatch(&self, _: &Live, _: &Action, rung: &Rung, _: Deadline) -> Dispatch {
         self.sent.borrow_mut().push(rung.label.clone());
         if self.dies.take() {
@@ -199,6 +203,14 @@ impl Apps for Fake {
         vec![Surface::Window]
     }
 }
+
+impl Input for Fake {}
+
+impl Windows for Fake {}
+
+impl Capture for Fake {}
+
+impl Clipboard for Fake {}
 
 impl Platform for Fake {
     fn name(&self) -> &'static str {

@@ -2,27 +2,35 @@
 //! native outcomes; every rule stays in core. Methods of optional traits default to "not supported".
 
 pub mod apps;
+pub mod capture;
+pub mod clipboard;
 #[cfg(test)]
 pub mod fake;
+pub mod input;
 pub mod observe;
 pub mod operate;
+pub mod windows;
 
 pub use apps::{
     App, Apps, CloseRequest, CloseStep, Closed, DisplayInfo, LaunchRequest, Launched, Presentation, Responsive,
     SurfaceInfo, Window,
 };
+pub use capture::{Capture, Pixels, WindowPicture};
+pub use clipboard::{Clip, ClipKind, Clipboard};
+pub use input::{Guard, Held, Hold, Input, Played, Release, Stroke};
 pub use observe::{
     ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe,
 };
 pub use operate::{
     Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome,
 };
+pub use windows::{WindowChange, WindowKey, WindowState, Windows};
 
 use crate::error::{Code, Error};
 use serde_json::Value;
 
 /// One operating system's desktop, as an adapter offers it.
-pub trait Platform: Observe + Operate + Apps {
+pub trait Platform: Observe + Operate + Apps + Input + Windows + Capture + Clipboard {
     /// The platform's short name as `status` prints it (`linux`, `macos`, `windows`).
     fn name(&self) -> &'static str;
 

@@ -186,6 +186,9 @@ pub trait Operate {
     /// is worth more than that.
     fn rungs(&self, target: &Live, action: &Action, deadline: Deadline) -> Result<Vec<Rung>, Error>;
 
+    /// Subscribes to the application's events, for input that core sends by another way.
+    fn watch(&self, target: &Live, deadline: Deadline) -> Box<dyn Watch>;
+
     /// Subscribes to the application's events, then runs one way. Called under the lease, right after a
     /// resolution. Returns when the reply is there, or the deadline has passed, or an effect is seen while the
     /// reply stays away.

@@ -1,6 +1,7 @@
 //! The closed vocabularies of the contract (spec 1 §3, §9).
 
 pub mod capability;
+pub mod key;
 pub mod native_id;
 pub mod role;
 pub mod state;

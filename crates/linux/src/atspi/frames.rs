@@ -11,7 +11,7 @@ use crate::bus::{Call, Object, Wire};
 use crate::x11::X11Window;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::{Cause, Evidence};
-use agent_desktop_core::platform::{App, Responsive, Window};
+use agent_desktop_core::platform::{App, ProcessKey, Responsive, Window, WindowKey};
 use agent_desktop_core::tree::raw::Link;
 
 /// What the window system says.
@@ -162,6 +162,7 @@ fn window(app: &App, top: &Top, x: Option<&X11Window>, asked: bool) -> Window {
         title: title.or_else(|| x.and_then(|w| w.title.clone())).unwrap_or_default(),
         app_name: app.name.clone(),
         process: app.process.clone(),
+        key: x.map(|w| window_key(w, &app.process)),
         bounds: x.map_or(if asked { Evidence::Absent } else { Evidence::Unknown(Cause::NotRead) }, |w| {
             Evidence::Known(windows::bounds(w))
         }),
@@ -184,12 +185,18 @@ fn window(app: &App, top: &Top, x: Option<&X11Window>, asked: bool) -> Window {
     }
 }
 
+/// The window's identity for the window system: its client with the process generation (spec 1 §4).
+fn window_key(x: &X11Window, process: &ProcessKey) -> WindowKey {
+    WindowKey { id: x.client.to_string(), process: process.clone() }
+}
+
 fn treeless(app: &App, x: &X11Window, silent: bool) -> Window {
     Window {
         id: x11_id(x),
         title: x.title.clone().unwrap_or_default(),
         app_name: app.name.clone(),
         process: app.process.clone(),
+        key: Some(window_key(x, &app.process)),
         bounds: Evidence::Known(windows::bounds(x)),
         focused: Evidence::Known(x.is_active),
         visible: Evidence::Known(x.viewable && !x.minimized),

@@ -7,13 +7,14 @@ use super::offer::names;
 use super::plan::{Plan, object};
 use super::watch::{NoWatch, Sent, Watcher};
 use super::{popup, scroll};
+use crate::LinuxPlatform;
 use crate::atspi::interface::{ACCESSIBLE, ACTION, COMPONENT, EDITABLE_TEXT, SELECTION, TABLE, TEXT, VALUE};
 use crate::atspi::toolkit::Toolkit;
 use crate::bus::{Body, Bus, Call, CallError, Object, Reply, Wire};
 use crate::outcome::write::{Write, answered, failed};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
-use agent_desktop_core::platform::{Action, Dispatch, Live, Rung, WriteOutcome};
+use agent_desktop_core::platform::{Action, Dispatch, Live, Rung, Watch, WriteOutcome};
 use agent_desktop_core::vocab::capability::Capability;
 use agent_desktop_core::vocab::role::Role;
 use agent_desktop_core::vocab::state::State;
@@ -50,6 +51,22 @@ pub fn dispatch(bus: &Arc<Bus>, target: &Live, action: &Action, rung: &Rung, dea
     Dispatch { outcome, watch: Box::new(writer.watcher) }
 }
 
+/// A subscription alone, for input that reaches the element by another way (`Operate::watch`).
+pub fn watch(platform: &LinuxPlatform, target: &Live, deadline: Deadline) -> Box<dyn Watch> {
+    let Some(object) = Object::from_handle(&target.handle) else { return Box::new(NoWatch) };
+    let soon = deadline.within_ms(LOOK_MS);
+    let Ok(toolkit) = platform.toolkit(&object.bus, soon) else { return Box::new(NoWatch) };
+    let mut watcher = Watcher::subscribe(platform.bus.clone(), &object, ladder::window_ms(toolkit), soon);
+    watcher.scene().own = Scene::own(&target.facts.label_sources);
+    let mut calls = vec![Call::new(&Object::root_of(object.bus.clone()), ACCESSIBLE, "GetChildren")];
+    calls.extend(watcher.registrations());
+    let answers = platform.bus.flight(calls, soon);
+    let windows = answers.into_iter().next().and_then(|a| a.ok()?.objects().ok()).unwrap_or_default();
+    watcher.scene().windows = windows.into_iter().map(|o| o.path.to_string()).collect();
+    fill_kind(watcher.scene(), target);
+    Box::new(watcher)
+}
+
 fn fill_scene(scene: &mut Scene, target: &Live, plan: &Plan) {
     let mut own = Scene::own(&target.facts.label_sources);
     if let Plan::DoOnChoice { choice, .. } | Plan::SelectChild { choice, .. } | Plan::SelectRow { choice, .. } = plan {
@@ -62,6 +79,10 @@ fn fill_scene(scene: &mut Scene, target: &Live, plan: &Plan) {
         _ => {}
     }
     scene.own = own;
+    fill_kind(scene, target);
+}
+
+fn fill_kind(scene: &mut Scene, target: &Live) {
     let role = target.facts.role.known().copied();
     let popup = target.facts.states.known().is_some_and(|s| s.has(State::HasPopup));
     scene.toggles = target.facts.capabilities.known().is_some_and(|c| c.has(Capability::Toggle));

@@ -24,7 +24,7 @@ use agent_desktop_core::act::verify::same_text;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::evidence::{Cause, Evidence};
-use agent_desktop_core::platform::{Action, Dispatch, Live, Operate, Rung};
+use agent_desktop_core::platform::{Action, Dispatch, Live, Operate, Rung, Watch};
 use agent_desktop_core::tree::raw::Handle;
 use agent_desktop_core::vocab::role::Role;
 use offer::Offer;
@@ -36,6 +36,10 @@ pub use selection::selection;
 impl Operate for LinuxPlatform {
     fn rungs(&self, target: &Live, action: &Action, deadline: Deadline) -> Result<Vec<Rung>, Error> {
         rungs(&*self.bus, target, action, deadline)
+    }
+
+    fn watch(&self, target: &Live, deadline: Deadline) -> Box<dyn Watch> {
+        dispatch::watch(self, target, deadline)
     }
 
     fn dispatch(&self, target: &Live, action: &Action, rung: &Rung, deadline: Deadline) -> Dispatch {
