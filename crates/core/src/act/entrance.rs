@@ -17,6 +17,7 @@ pub fn command(context: &Context, args: &dyn RefAction) -> Answer {
         timeout_ms: args.timeout(),
         chain_timeout_ms,
         lease_path: super::lease::path(&map.desktop)?,
+        session: context.session().map(str::to_owned),
     };
     perform(&terms, &map, id.number, &args.action())
 }

@@ -45,6 +45,8 @@ pub struct Terms<'a> {
     pub chain_timeout_ms: u64,
     /// The lock file of the interaction lease: one for each user and desktop.
     pub lease_path: PathBuf,
+    /// The caller's session: what it holds down doesn't stand in its own way.
+    pub session: Option<String>,
 }
 
 /// Runs one action on one saved ref. The answer is the `data` of an ActionResult (spec 2).

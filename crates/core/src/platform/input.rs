@@ -49,10 +49,12 @@ pub enum Stroke {
     Text(String),
     /// Nothing for so many milliseconds.
     Pause(u64),
+    /// From here on another guard holds; it is checked at once, and right before each event as ever.
+    Expect(Guard),
 }
 
-/// What must hold right before each event that can reach an application. Where it doesn't, the sequence stops and
-/// what it holds is released.
+/// What must hold right before each press of a key or button and each turn of the wheel. Where it doesn't, the sequence
+/// stops and what it holds is released: a button where it was pressed, so that an aborted drag drops nothing elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guard {
     /// The window that must have the keyboard.
@@ -80,6 +82,8 @@ pub struct Played {
     pub planned: usize,
     /// Events that the display acknowledged.
     pub delivered: usize,
+    /// Whether anything but pointer motion may have reached an application: a key, a button, the wheel.
+    pub touched: bool,
     /// Whether events beyond those acknowledged may have been delivered.
     pub uncertain: bool,
     /// Why it ended early; none where it was played to its end.
