@@ -1,7 +1,7 @@
 //! Answers about the program itself and the desktop as a whole.
 
 use crate::command::desktop::{Desktop, DesktopOperation};
-use crate::command::system::Permissions;
+use crate::command::system::{Permissions, Status};
 use crate::command::{Context, not_available};
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
@@ -19,7 +19,7 @@ pub fn version() -> Answer {
 }
 
 /// `status`.
-pub fn status(context: &Context) -> Answer {
+pub fn status(context: &Context, args: &Status) -> Answer {
     let platform = context.platform()?;
     let latest = latest(context)?;
     let mut out = Map::new();
@@ -44,6 +44,9 @@ pub fn status(context: &Context) -> Answer {
         other => {
             out.insert("details".into(), other);
         }
+    }
+    if let Value::Object(input) = crate::input::held::status(context, args.release)? {
+        out.extend(input);
     }
     Ok(Value::Object(out))
 }
@@ -116,7 +119,7 @@ mod tests {
     fn status_names_the_latest_snapshot_of_the_namespace() {
         let home = tempfile::tempdir().unwrap();
         let shown = |session| {
-            let answer = status(&context(home.path(), session)).unwrap();
+            let answer = status(&context(home.path(), session), &Status::default()).unwrap();
             (answer["snapshot_id"].clone(), answer["ref_count"].clone())
         };
         assert_eq!(shown(None), (Value::Null, Value::Null));

@@ -108,6 +108,40 @@ pub fn assess(facts: &Facts, action: &Action, policy: Policy) -> Report {
     report
 }
 
+/// The battery for delivery by pointer or keyboard, as far as the element's own states decide. Whether it is stable and
+/// whether a point of it receives events is sampled when it is aimed at.
+pub fn assess_physical(facts: &Facts, action: &Action) -> Report {
+    let mut report = Report::default();
+    match &facts.states {
+        Evidence::Known(s) if s.has(State::Hidden) => {
+            report.add("visible", Status::Fail, Some("the element, its page or its window is not shown"))
+        }
+        Evidence::Known(_) => report.add("visible", Status::Pass, None),
+        Evidence::Absent => report.add("visible", Status::Pass, Some("the source has nothing to say")),
+        Evidence::Unknown(_) => report.add("visible", Status::Unknown, Some("states could not be read")),
+    }
+    match &facts.states {
+        Evidence::Known(s) if s.has(State::Disabled) => {
+            report.add("enabled", Status::Fail, Some("the element is disabled"))
+        }
+        Evidence::Known(_) | Evidence::Absent => report.add("enabled", Status::Pass, None),
+        Evidence::Unknown(_) => report.add("enabled", Status::Unknown, Some("states could not be read")),
+    }
+    report.add("supported_action", Status::Pass, Some("physical input"));
+    report.add("policy", Status::Pass, None);
+    if matches!(action, Action::Type(_) | Action::Clear) {
+        editable(facts, action, &mut report);
+    }
+    if matches!(action, Action::Toggle | Action::Check | Action::Uncheck) {
+        let offered = facts.capabilities.known().copied().unwrap_or(CapabilitySet::EMPTY);
+        if !checkable(facts, offered) {
+            report.add("supported_action", Status::Fail, Some("the element has no checked state"));
+            report.terminal = Some(unsupported(facts, action, Policy::Headed, offered));
+        }
+    }
+    report
+}
+
 /// Which checks an action needs, by the contract's matrix.
 struct Needs {
     visible: bool,

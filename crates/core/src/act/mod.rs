@@ -8,8 +8,12 @@
 pub mod actionability;
 mod entrance;
 pub mod lease;
+pub mod physical;
+#[cfg(test)]
+mod physical_tests;
 pub mod ready;
 pub mod report;
+pub mod reveal;
 pub mod rungs;
 #[cfg(test)]
 mod tests;
@@ -17,6 +21,7 @@ pub mod verify;
 
 pub use entrance::command;
 
+use crate::command::Context;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::platform::{Action, Platform, Policy};
@@ -49,6 +54,20 @@ pub struct Terms<'a> {
     pub session: Option<String>,
 }
 
+impl<'a> Terms<'a> {
+    /// The terms of a command on a saved snapshot.
+    pub fn new(context: &'a Context, map: &RefMap, timeout_ms: u64) -> Result<Self, Error> {
+        Ok(Self {
+            platform: context.platform()?,
+            policy: context.policy(),
+            timeout_ms,
+            chain_timeout_ms: context.chain_timeout_ms()?,
+            lease_path: lease::path(&map.desktop)?,
+            session: context.session().map(str::to_owned),
+        })
+    }
+}
+
 /// Runs one action on one saved ref. The answer is the `data` of an ActionResult (spec 2).
 pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) -> Result<Value, Error> {
     let entry = entry_of(map, number)?;
@@ -60,9 +79,19 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
     };
     let single_shot = terms.timeout_ms == 0;
     let deadline = Deadline::after_ms(if single_shot { 0 } else { terms.timeout_ms.saturating_add(extra) });
+    if terms.policy == Policy::Headed && physical::prefers(action) {
+        return physical::perform(terms, map, entry, action, deadline, single_shot);
+    }
     let mut waited = AutoWait::default();
     loop {
-        ready::wait_until_actionable(terms, map, entry, action, deadline, single_shot, &mut waited)?;
+        let ready = ready::wait_until_actionable(terms, map, entry, action, deadline, single_shot, &mut waited);
+        match ready {
+            // What no accessibility action does, a click on it may: check boxes of GTK 4.
+            Err(error) if headed_stand_in(terms, action, &error) => {
+                return physical::perform(terms, map, entry, action, deadline, single_shot);
+            }
+            other => other?,
+        }
         let lease = lease::Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
         match ready::Ready::prove(terms, &lease, map, entry, action)? {
             Ok(ready) => {
@@ -76,6 +105,10 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
             Err(_) => {}
         }
     }
+}
+
+fn headed_stand_in(terms: &Terms<'_>, action: &Action, error: &Error) -> bool {
+    terms.policy == Policy::Headed && physical::stands_in(action) && error.kind_name() == Some("no_semantic_way")
 }
 
 /// The entry of a number, or `STALE_REF`: it was never given out, or a drill replaced it.

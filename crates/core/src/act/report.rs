@@ -61,7 +61,7 @@ pub fn finish(
     lease: Lease,
     mut waited: AutoWait,
 ) -> Result<Value, Error> {
-    let Climbed { mut steps, live, told, offscreen, end, deadline } = climbed;
+    let Climbed { mut steps, live, told, offscreen, end, deadline, physical } = climbed;
     let mut held = Some(lease);
     let mut release = |waited: &mut AutoWait| {
         if let Some(lease) = held.take() {
@@ -75,6 +75,13 @@ pub fn finish(
     details.insert("identity".into(), json!(told.token()));
     if offscreen {
         details.insert("offscreen".into(), json!(true));
+    }
+    if let Some(physical) = physical {
+        details.insert("point".into(), json!(physical.point));
+        details.insert("hit_test".into(), physical.evidence);
+        if physical.scrolled {
+            details.insert("preparatory_scroll".into(), json!(true));
+        }
     }
     let (outcome, mut watch) = match end {
         End::NotSent(error) => return Err(error),

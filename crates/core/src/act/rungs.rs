@@ -1,6 +1,7 @@
 //! The action chain: rungs in order, policy-gated, stopped by anything that may have landed (spec 1 §7).
 
 use super::Terms;
+use super::physical::Physical;
 use super::ready::Ready;
 use super::verify::already_satisfied;
 use crate::deadline::Deadline;
@@ -51,6 +52,8 @@ pub struct Climbed {
     pub end: End,
     /// When dispatch and verification must end.
     pub deadline: Deadline,
+    /// Where it was aimed, where it was physical.
+    pub physical: Option<Physical>,
 }
 
 /// How the chain ended.
@@ -79,6 +82,7 @@ pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
         offscreen: ready.report.offscreen,
         end: End::AlreadySatisfied,
         deadline,
+        physical: None,
     };
     if already_satisfied(action, &live.facts) {
         climbed.steps.push(Step {
@@ -138,9 +142,6 @@ pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
 
 fn exhausted(action: &Action, live: &Live, denied: bool, steps: &[Step]) -> Error {
     let name = action.name();
-    if matches!(action, Action::DoubleClick | Action::TripleClick) && steps.is_empty() {
-        return crate::command::not_available(&format!("physical {name}"));
-    }
     let error = if denied {
         Error::before(Code::PolicyDenied, format!("{name} would move the focus or the pointer here: it needs --headed"))
             .kind("needs_headed")

@@ -16,14 +16,14 @@ use crate::vocab::surface::Surface;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-struct Scene {
-    fake: Fake,
+pub(super) struct Scene {
+    pub(super) fake: Fake,
     map: RefMap,
     dir: tempfile::TempDir,
 }
 
 impl Scene {
-    fn new(tree: RawTree) -> Self {
+    pub(super) fn new(tree: RawTree) -> Self {
         let mut map = RefMap {
             format: FORMAT,
             snapshot_id: "stest".into(),
@@ -45,23 +45,32 @@ impl Scene {
         Self { fake: Fake::new(tree), map, dir: tempfile::tempdir().unwrap() }
     }
 
-    fn act(&self, number: u32, action: Action) -> Result<Value, Error> {
+    pub(super) fn act(&self, number: u32, action: Action) -> Result<Value, Error> {
+        self.act_with(Policy::Headless, number, action)
+    }
+
+    pub(super) fn headed(&self, number: u32, action: Action) -> Result<Value, Error> {
+        self.act_with(Policy::Headed, number, action)
+    }
+
+    fn act_with(&self, policy: Policy, number: u32, action: Action) -> Result<Value, Error> {
         let terms = Terms {
             platform: &self.fake,
-            policy: Policy::Headless,
+            policy,
             timeout_ms: 0,
             chain_timeout_ms: 300,
             lease_path: self.dir.path().join("lease"),
+            session: None,
         };
         perform(&terms, &self.map, number, &action)
     }
 
-    fn sent(&self) -> Vec<String> {
+    pub(super) fn sent(&self) -> Vec<String> {
         self.fake.sent.borrow().clone()
     }
 }
 
-fn window(child: crate::tree::fixture::Spec) -> RawTree {
+pub(super) fn window(child: crate::tree::fixture::Spec) -> RawTree {
     node(Role::Window).child(child).build()
 }
 
@@ -73,7 +82,7 @@ fn check_box() -> RawTree {
     window(node(Role::CheckBox).name("Wrap").can(Capability::Toggle))
 }
 
-fn delivery(answer: &Value) -> &str {
+pub(super) fn delivery(answer: &Value) -> &str {
     answer["disposition"]["delivery"].as_str().unwrap()
 }
 

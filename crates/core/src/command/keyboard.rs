@@ -1,10 +1,24 @@
 //! Arguments of the keyboard commands.
 
 use super::values::not_blank;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::vocab::key::Combo;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+/// After how long a held key or button is released by itself, in milliseconds (decisions D3).
+pub const HOLD_LIMIT_MS: u64 = 30_000;
+/// The longest limit of a held key or button, in milliseconds.
+pub const HOLD_LIMIT_MAX_MS: u64 = 600_000;
+
+/// The rules of `--limit-ms`.
+pub fn limit(ms: Option<u64>) -> Result<u64> {
+    match ms.unwrap_or(HOLD_LIMIT_MS) {
+        ms if (100..=HOLD_LIMIT_MAX_MS).contains(&ms) => Ok(ms),
+        _ => Err(Error::invalid(format!("--limit-ms must be 100 to {HOLD_LIMIT_MAX_MS}"))),
+    }
+}
 
 macro_rules! key_command {
     ($(#[$meta:meta])* $name:ident) => {
@@ -19,12 +33,20 @@ macro_rules! key_command {
             #[arg(long)]
             #[serde(default)]
             pub force: bool,
+            /// Refuse unless this window, by its id in list-windows, has the keyboard.
+            #[arg(long, value_name = "ID")]
+            pub expect_window: Option<String>,
+            /// Release by itself after so many milliseconds (default 30000).
+            #[arg(long, value_name = "MS")]
+            pub limit_ms: Option<u64>,
         }
 
         impl $name {
             /// The rules.
             pub fn validate(&self) -> Result<()> {
-                not_blank("COMBO", Some(&self.combo))
+                not_blank("--expect-window", self.expect_window.as_ref())?;
+                limit(self.limit_ms)?;
+                Combo::parse(&self.combo).map(drop)
             }
         }
     };
@@ -44,12 +66,20 @@ pub struct Press {
     #[arg(long)]
     #[serde(default)]
     pub force: bool,
+    /// Refuse unless this window, by its id in list-windows, has the keyboard.
+    #[arg(long, value_name = "ID")]
+    pub expect_window: Option<String>,
 }
 
 impl Press {
     /// The rules.
     pub fn validate(&self) -> Result<()> {
-        not_blank("COMBO", Some(&self.combo))?;
+        if Combo::parse(&self.combo)?.key.is_none() {
+            return Err(Error::invalid("a combination of modifiers alone has no key to press")
+                .kind("invalid_combo")
+                .suggest("key-down and key-up hold modifiers alone."));
+        }
+        not_blank("--expect-window", self.expect_window.as_ref())?;
         not_blank("--app", self.app.as_ref())
     }
 }

@@ -1,7 +1,7 @@
 //! Arguments of the pointer commands. All need `--headed`.
 
 use super::observe::timeout;
-use super::values::{Button, RefArg, XyArg, coordinate, modifiers};
+use super::values::{Button, RefArg, XyArg, coordinate, modifiers, not_blank};
 use crate::error::{Error, Result};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
@@ -13,6 +13,14 @@ pub const POINTER_TIMEOUT_MS: u64 = 5_000;
 pub const DRAG_MAX_MS: u64 = 60_000;
 /// Pause before a drop at most.
 pub const DROP_DELAY_MAX_MS: u64 = 10_000;
+/// Vertical steps of `mouse-wheel`.
+pub const WHEEL_DY: f64 = -3.0;
+/// Steps of the wheel in one command at most.
+pub const WHEEL_MAX: f64 = 1_000.0;
+/// Travel time of a drag.
+pub const DRAG_MS: u64 = 300;
+/// Pause before a drop.
+pub const DROP_DELAY_MS: u64 = 500;
 /// Clicks in one `mouse-click` at most.
 pub const CLICKS_MAX: u32 = 100;
 
@@ -26,6 +34,9 @@ pub struct Hover {
     /// Point on the screen instead of a ref.
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
     pub xy: Option<XyArg>,
+    /// Refuse unless this window, by its id in list-windows, is the topmost at the point.
+    #[arg(long, value_name = "ID")]
+    pub expect_window: Option<String>,
     /// Only 0: the pointer stays where it is put.
     #[arg(long, value_name = "MS")]
     pub duration: Option<u64>,
@@ -50,8 +61,18 @@ impl Hover {
         if self.duration.is_some_and(|ms| ms > 0) {
             return Err(Error::invalid("--duration must be 0: the pointer stays where it is put"));
         }
+        expect_window(self.expect_window.as_ref(), self.xy.is_some())?;
         timeout(self.timeout_ms, POINTER_TIMEOUT_MS).map(drop)
     }
+}
+
+/// `--expect-window` guards a point; a ref knows its window itself.
+fn expect_window(id: Option<&String>, point: bool) -> Result<()> {
+    not_blank("--expect-window", id)?;
+    if id.is_some() && !point {
+        return Err(Error::invalid("--expect-window goes with a point; a ref knows its window itself"));
+    }
+    Ok(())
 }
 
 /// Which end of a drag a wait looks at.
@@ -80,6 +101,9 @@ pub struct Drag {
     /// Point to drop on.
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
     pub to_xy: Option<XyArg>,
+    /// Refuse unless this window, by its id in list-windows, is the topmost where a point is given.
+    #[arg(long, value_name = "ID")]
+    pub expect_window: Option<String>,
     /// Travel time in milliseconds (default 300).
     #[arg(long, value_name = "MS")]
     pub duration: Option<u64>,
@@ -105,6 +129,7 @@ impl Drag {
         if self.drop_delay.is_some_and(|ms| ms > DROP_DELAY_MAX_MS) {
             return Err(Error::invalid(format!("--drop-delay is at most {DROP_DELAY_MAX_MS} ms")));
         }
+        expect_window(self.expect_window.as_ref(), self.from_xy.is_some() || self.to_xy.is_some())?;
         timeout(self.timeout_ms, POINTER_TIMEOUT_MS).map(drop)
     }
 }
@@ -116,11 +141,15 @@ pub struct MouseMove {
     /// Point on the screen.
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
     pub xy: XyArg,
+    /// Refuse unless this window, by its id in list-windows, is the topmost at the point.
+    #[arg(long, value_name = "ID")]
+    pub expect_window: Option<String>,
 }
 
 impl MouseMove {
     /// The rules.
     pub fn validate(&self) -> Result<()> {
+        not_blank("--expect-window", self.expect_window.as_ref())?;
         self.xy.parse().map(drop)
     }
 }
@@ -135,6 +164,9 @@ pub struct MouseClick {
     /// Button (default left).
     #[arg(long, value_enum)]
     pub button: Option<Button>,
+    /// Refuse unless this window, by its id in list-windows, is the topmost at the point.
+    #[arg(long, value_name = "ID")]
+    pub expect_window: Option<String>,
     /// Clicks, 1 to 100 (default 1).
     #[arg(long, value_name = "N")]
     pub count: Option<u32>,
@@ -147,6 +179,7 @@ pub struct MouseClick {
 impl MouseClick {
     /// The rules.
     pub fn validate(&self) -> Result<()> {
+        not_blank("--expect-window", self.expect_window.as_ref())?;
         self.xy.parse()?;
         modifiers(&self.modifiers)?;
         match self.count {
@@ -166,6 +199,9 @@ pub struct MouseWheel {
     /// Distance from the top edge of the screen.
     #[arg(long, allow_hyphen_values = true)]
     pub y: f64,
+    /// Refuse unless this window, by its id in list-windows, is the topmost at the point.
+    #[arg(long, value_name = "ID")]
+    pub expect_window: Option<String>,
     /// Vertical steps, up is positive (default -3).
     #[arg(long, allow_hyphen_values = true)]
     pub dy: Option<f64>,
@@ -181,9 +217,17 @@ pub struct MouseWheel {
 impl MouseWheel {
     /// The rules.
     pub fn validate(&self) -> Result<()> {
+        not_blank("--expect-window", self.expect_window.as_ref())?;
         modifiers(&self.modifiers)?;
         for (flag, value) in [("--x", Some(self.x)), ("--y", Some(self.y)), ("--dy", self.dy), ("--dx", self.dx)] {
             value.map_or(Ok(0.0), |v| coordinate(flag, v))?;
+        }
+        let turns = [self.dy.unwrap_or(WHEEL_DY), self.dx.unwrap_or(0.0)];
+        if turns.iter().any(|t| t.fract() != 0.0 || t.abs() > WHEEL_MAX) {
+            return Err(Error::invalid(format!("--dy and --dx are whole steps of the wheel, at most {WHEEL_MAX}")));
+        }
+        if turns == [0.0, 0.0] {
+            return Err(Error::invalid("--dy and --dx are both 0: nothing would turn"));
         }
         Ok(())
     }
@@ -198,6 +242,9 @@ macro_rules! held_button {
             /// Point on the screen.
             #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
             pub xy: XyArg,
+            /// Refuse unless this window, by its id in list-windows, is the topmost at the point.
+            #[arg(long, value_name = "ID")]
+            pub expect_window: Option<String>,
             /// Button (default left).
             #[arg(long, value_enum)]
             pub button: Option<Button>,
@@ -205,11 +252,16 @@ macro_rules! held_button {
             #[arg(long, value_name = "KEYS", value_delimiter = ',')]
             #[serde(default)]
             pub modifiers: Vec<String>,
+            /// Release by itself after so many milliseconds (default 30000).
+            #[arg(long, value_name = "MS")]
+            pub limit_ms: Option<u64>,
         }
 
         impl $name {
             /// The rules.
             pub fn validate(&self) -> Result<()> {
+                super::keyboard::limit(self.limit_ms)?;
+                not_blank("--expect-window", self.expect_window.as_ref())?;
                 self.xy.parse()?;
                 modifiers(&self.modifiers).map(drop)
             }

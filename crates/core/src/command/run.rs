@@ -27,7 +27,7 @@ pub fn run(command: &Command, context: &Context) -> Answer {
         Command::ListApps(args) => observe::list::apps(context, args),
         Command::ListWindows(args) => observe::list::windows(context, args),
         Command::Wait(args) => wait::run(context, args),
-        Command::Status(_) => system::status(context),
+        Command::Status(args) => system::status(context, args),
         Command::Permissions(args) => system::permissions(context, args),
         Command::Version(_) => system::version(),
         Command::Skills(args) => skills::answer(args),

@@ -12,7 +12,12 @@ pub const BATCH_MAX_BYTES: usize = 1024 * 1024;
 /// Platform, permissions, latest snapshot, surfaces: whether things work, and what to do where they don't.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Status {}
+pub struct Status {
+    /// First let go of every key and button that is held on this desktop.
+    #[arg(long)]
+    #[serde(default)]
+    pub release: bool,
+}
 
 impl Status {
     /// The rules.

@@ -1,10 +1,69 @@
-//! The keyboard without a ref.
+//! The keyboard without a ref (spec 2 §23): what has the focus receives it.
 
+use super::place::{expected, key_of};
+use super::report::{self, stopped};
+use super::stage::{LEASE_WAIT_MS, Stage};
+use super::strokes;
+use crate::command::Context;
 use crate::command::keyboard::Press;
-use crate::command::{Context, not_available};
+use crate::deadline::Deadline;
 use crate::envelope::Answer;
+use crate::error::{Code, Error, Result};
+use crate::observe::target::{Scope, find_window};
+use crate::platform::{Guard, Platform, WindowKey};
+use crate::vocab::key::Combo;
+use crate::windows::bring_to_front;
+use serde_json::json;
 
-/// `press`.
-pub fn press(_: &Context, _: &Press) -> Answer {
-    Err(not_available("press"))
+/// `press`: explicit keyboard input. With `--app` that application's window comes to the front first; without, the
+/// active window receives it, and no other that came to the front meanwhile.
+pub fn press(context: &Context, args: &Press) -> Answer {
+    let platform = context.platform()?;
+    let combo = Combo::parse(&args.combo)?;
+    not_dangerous(platform, &combo, args.force)?;
+    let deadline = Deadline::after_ms(LEASE_WAIT_MS);
+    let expected = expected(platform, args.expect_window.as_deref(), deadline)?;
+    let named = match &args.app {
+        Some(name) => {
+            let window = find_window(platform, Scope { app: Some(name), window_id: None }, deadline)?;
+            Some(key_of(&window)?)
+        }
+        None => None,
+    };
+    let stage = Stage::take(context, platform, deadline)?;
+    if let Some(key) = &named {
+        bring_to_front(platform, key, deadline)?;
+    }
+    let front = match expected.or(named) {
+        Some(key) => Some(key),
+        None => active(platform, deadline)?,
+    };
+    let guard = Guard { front, under: None };
+    let strokes = strokes::chord(&combo);
+    let played = platform.play(&strokes, &guard, Deadline::after_ms(context.chain_timeout_ms()?))?;
+    if let Some(error) = stopped(&played) {
+        return Err(error);
+    }
+    Ok(json!({
+        "action": "press",
+        "steps": [report::step(&format!("press {}", combo.name()), false)],
+        "details": {"combo": combo.name(), "auto_wait": stage.auto_wait(), "delivered_events": played.delivered},
+        "disposition": report::delivery(&played).disposition(),
+    }))
+}
+
+/// The active window, where the window system says which; a combination must not be torn between two.
+pub fn active(platform: &dyn Platform, deadline: Deadline) -> Result<Option<WindowKey>> {
+    Ok(platform.active_window(deadline)?.and_then(|window| window.key))
+}
+
+/// Dangerous combinations need `--force` (spec 1 §7, decisions D10).
+pub fn not_dangerous(platform: &dyn Platform, combo: &Combo, force: bool) -> Result<()> {
+    if force || !platform.dangerous(combo) {
+        return Ok(());
+    }
+    Err(Error::before(Code::PolicyDenied, format!("{} may end a program, the session or the display", combo.name()))
+        .kind("dangerous_combo")
+        .detail("combo", combo.name())
+        .suggest("Use a semantic action or close-app instead; --force only if your user wants exactly this."))
 }

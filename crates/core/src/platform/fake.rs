@@ -38,6 +38,18 @@ pub struct Fake {
     pub silent: RefCell<bool>,
     /// Whether the process ends with the next dispatch.
     pub dies: RefCell<bool>,
+    /// Sequences that were played, with their guards.
+    pub played: RefCell<Vec<(Vec<Stroke>, Guard)>>,
+    /// What a sequence does to the tree.
+    pub on_play: RefCell<Option<Box<dyn Fn(&[Stroke], &mut RawTree)>>>,
+    /// After how many events every sequence ends early, where it does.
+    pub stops_after: RefCell<Option<usize>>,
+    /// What is held.
+    pub held: RefCell<Vec<Held>>,
+    /// Whether the one window is in front.
+    pub in_front: RefCell<bool>,
+    /// The window that is topmost everywhere, where it is not ours.
+    pub above: RefCell<Option<WindowKey>>,
 }
 
 impl Fake {
@@ -53,12 +65,23 @@ impl Fake {
             left_the_bus: RefCell::default(),
             silent: RefCell::new(false),
             dies: RefCell::new(false),
+            played: RefCell::default(),
+            on_play: RefCell::new(None),
+            stops_after: RefCell::default(),
+            held: RefCell::default(),
+            in_front: RefCell::new(true),
+            above: RefCell::default(),
         }
     }
 
     /// The one process.
     pub fn process() -> ProcessKey {
         ProcessKey { pid: 42, instance: "boot-1".into() }
+    }
+
+    /// The window system's identity of the one window.
+    pub fn key() -> WindowKey {
+        WindowKey { id: "7".into(), process: Self::process() }
     }
 
     /// A semantic rung.
@@ -188,7 +211,31 @@ impl Apps for Fake {
     }
 
     fn windows(&self, _: &[App], _: Deadline) -> Result<Vec<Window>, Error> {
-        Ok(Vec::new())
+        let only = Window {
+            id: "w-1".into(),
+            title: "fake".into(),
+            app_name: "fake".into(),
+            process: Fake::process(),
+            key: Some(Fake::key()),
+            bounds: Evidence::Absent,
+            focused: Evidence::Known(*self.in_front.borrow()),
+            visible: Evidence::Known(true),
+            minimized: Evidence::Known(false),
+            maximized: Evidence::Known(false),
+            fullscreen: Evidence::Known(false),
+            modal: Evidence::Known(false),
+            responsive: crate::platform::Responsive::Yes,
+            root: Some(Handle::new("app")),
+            above: Vec::new(),
+            index: 0,
+            no_tree_reason: None,
+        };
+        Ok(vec![only])
+    }
+
+    fn displays(&self, _: Deadline) -> Result<Vec<DisplayInfo>, Error> {
+        let bounds = crate::geometry::Rect { x: 0.0, y: 0.0, width: 1280.0, height: 800.0 };
+        Ok(vec![DisplayInfo { id: "screen".into(), bounds, is_primary: true, scale: 1.0 }])
     }
 
     fn active_window(&self, _: Deadline) -> Result<Option<Window>, Error> {
@@ -204,9 +251,51 @@ impl Apps for Fake {
     }
 }
 
-impl Input for Fake {}
+impl Input for Fake {
+    fn play(&self, strokes: &[Stroke], guard: &Guard, _: Deadline) -> Result<Played, Error> {
+        self.played.borrow_mut().push((strokes.to_vec(), guard.clone()));
+        let planned = strokes.len();
+        if let Some(delivered) = *self.stops_after.borrow() {
+            let stopped = Error::before(Code::ActionFailed, "covered").kind("window_covered");
+            let touched = strokes[..delivered.min(planned)].iter().any(|s| !matches!(s, Stroke::Move(_)));
+            let release = Release::Posted;
+            return Ok(Played { planned, delivered, touched, uncertain: false, stopped: Some(stopped), release });
+        }
+        if let Some(change) = &*self.on_play.borrow() {
+            change(strokes, &mut self.tree.borrow_mut());
+        }
+        let release = Release::Complete;
+        Ok(Played { planned, delivered: planned, touched: true, uncertain: false, stopped: None, release })
+    }
 
-impl Windows for Fake {}
+    fn window_at(&self, _: crate::geometry::Point, _: Deadline) -> Evidence<WindowKey> {
+        Evidence::Known(self.above.borrow().clone().unwrap_or_else(Self::key))
+    }
+
+    fn held(&self, _: Deadline) -> Result<Vec<Held>, Error> {
+        Ok(self.held.borrow().clone())
+    }
+}
+
+impl Windows for Fake {
+    fn change(&self, _: &WindowKey, change: &WindowChange, _: Deadline) -> WriteOutcome {
+        if *change == WindowChange::Focus {
+            *self.in_front.borrow_mut() = true;
+        }
+        WriteOutcome::Accepted
+    }
+
+    fn window_now(&self, _: &WindowKey, _: Deadline) -> Evidence<WindowState> {
+        Evidence::Known(WindowState {
+            bounds: crate::geometry::Rect { x: 0.0, y: 0.0, width: 800.0, height: 600.0 },
+            focused: *self.in_front.borrow(),
+            minimized: false,
+            maximized: false,
+            fullscreen: false,
+            visible: true,
+        })
+    }
+}
 
 impl Capture for Fake {}
 

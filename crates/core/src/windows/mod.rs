@@ -38,3 +38,10 @@ pub fn maximize(_: &Context, _: &Maximize) -> Answer {
 pub fn restore(_: &Context, _: &Restore) -> Answer {
     Err(not_available("restore"))
 }
+
+/// STUB
+pub struct Front;
+/// STUB
+pub fn bring_to_front(_: &dyn crate::platform::Platform, _: &crate::platform::WindowKey, _: crate::deadline::Deadline) -> crate::error::Result<Front> {
+    Err(not_available("focus-window"))
+}

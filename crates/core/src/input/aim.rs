@@ -1,0 +1,203 @@
+//! Where physical input goes for a ref: the element's window, and a point of the element that it would receive
+//! events at (spec 1 §7 "Actionability battery": stable, receives_events).
+
+use super::place::key_of;
+use crate::act::Terms;
+use crate::act::ready::{ATTEMPT_MS, POLL_MS, torn, worth_another_look};
+use crate::deadline::Deadline;
+use crate::error::{Code, Error, Result};
+use crate::evidence::Evidence;
+use crate::geometry::{Point, Rect};
+use crate::platform::{App, Hit, Platform, Responsive, Window, WindowKey};
+use crate::refs::entry::{Entry, RefMap};
+use crate::refs::resolve::{Purpose, Question, Resolved};
+use crate::vocab::state::State;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Samples of the bounds, their distance and tolerance (spec 1 §7 "stable").
+const SAMPLES: u32 = 3;
+const SAMPLE_MS: u64 = 17;
+const TOLERANCE: f64 = 0.5;
+/// The points that are tried, as parts of width and height, the best first.
+const POINTS: [(f64, f64); 5] = [(0.5, 0.5), (0.25, 0.25), (0.75, 0.25), (0.25, 0.75), (0.75, 0.75)];
+
+/// A point of the element, looked at a moment ago.
+pub struct Aim {
+    /// The element as it was proven with its bounds.
+    pub resolved: Resolved,
+    /// The point.
+    pub point: Point,
+    /// What was found out about the point, for `details`.
+    pub evidence: Value,
+}
+
+/// Why there is no point yet.
+enum NotYet {
+    /// It is out of view: scrolling may help.
+    Offscreen,
+    /// Waiting may help.
+    Wait(Box<Error>),
+}
+
+/// The window of a ref, live: it must still be open, and the window system must know it.
+pub fn window_of(platform: &dyn Platform, map: &RefMap, entry: &Entry, deadline: Deadline) -> Result<(Window, WindowKey)> {
+    let root = map.chain(entry.link).first().ok_or_else(torn)?.handle.clone();
+    let app = App {
+        name: map.source.app.clone(),
+        names: Vec::new(),
+        process: map.process.clone(),
+        bundle_id: None,
+        presentation: None,
+        responsive: Responsive::Yes,
+        root: Some(root),
+    };
+    let windows = platform.windows(std::slice::from_ref(&app), deadline)?;
+    let window = windows.into_iter().find(|w| w.id == map.source.window_id).ok_or_else(|| {
+        Error::before(Code::WindowNotFound, "the window of this ref is not open any more")
+            .kind("window_gone")
+            .suggest("Take a new snapshot.")
+    })?;
+    let key = key_of(&window)?;
+    Ok((window, key))
+}
+
+/// Finds a point that reaches the element, looking again until the deadline. `scroll` is tried once where the element
+/// is out of view; it answers whether something was sent.
+pub fn aim(
+    terms: &Terms<'_>,
+    map: &RefMap,
+    entry: &Entry,
+    window: &WindowKey,
+    deadline: Deadline,
+    mut scroll: impl FnMut(&Resolved) -> Result<bool>,
+) -> Result<Aim> {
+    let mut scrolled = false;
+    loop {
+        let failure = match look(terms.platform, map, entry, window, deadline.within_ms(ATTEMPT_MS)) {
+            Ok(Ok(aim)) => return Ok(aim),
+            Ok(Err((NotYet::Offscreen, resolved))) if !scrolled => {
+                scrolled = true;
+                if scroll(&resolved)? {
+                    continue;
+                }
+                not_aimed("visible", "the element is out of view", terms.timeout_ms)
+            }
+            Ok(Err((NotYet::Offscreen, _))) => not_aimed("visible", "the element is out of view", terms.timeout_ms),
+            Ok(Err((NotYet::Wait(error), _))) => *error,
+            Err(error) if worth_another_look(&error) => error,
+            Err(error) => return Err(error),
+        };
+        if deadline.passed() {
+            return Err(failure);
+        }
+        std::thread::sleep(Duration::from_millis(POLL_MS).min(deadline.left()));
+    }
+}
+
+fn look(
+    platform: &dyn Platform,
+    map: &RefMap,
+    entry: &Entry,
+    window: &WindowKey,
+    deadline: Deadline,
+) -> Result<std::result::Result<Aim, (NotYet, Resolved)>> {
+    let question = Question::new(map, entry).ok_or_else(torn)?;
+    let mut last: Option<Rect> = None;
+    let mut resolved = None;
+    for sample in 0..SAMPLES {
+        if sample > 0 {
+            std::thread::sleep(Duration::from_millis(SAMPLE_MS));
+        }
+        let probe = question.ask(map, entry, true, platform, Deadline::after_ms(ATTEMPT_MS));
+        let proven = question.judge(map, entry, probe, Purpose::Write)?;
+        let bounds = match &proven.live.facts.bounds {
+            Evidence::Known(bounds) if bounds.has_area() => *bounds,
+            Evidence::Known(_) => return Ok(Err((NotYet::Offscreen, proven))),
+            _ => {
+                let error = Error::before(Code::ActionFailed, "where the element is on the screen can't be read")
+                    .kind("live_read_incomplete")
+                    .detail("check", "visible")
+                    .not_retryable();
+                return Ok(Err((NotYet::Wait(Box::new(error)), proven)));
+            }
+        };
+        if proven.live.facts.states.known().is_some_and(|s| s.has(State::Offscreen)) {
+            return Ok(Err((NotYet::Offscreen, proven)));
+        }
+        if last.is_some_and(|was| moved(was, bounds)) {
+            let error = not_aimed("stable", "the element moves", 0);
+            return Ok(Err((NotYet::Wait(Box::new(error)), proven)));
+        }
+        last = Some(bounds);
+        resolved = Some(proven);
+    }
+    let (Some(bounds), Some(resolved)) = (last, resolved) else { return Err(torn()) };
+    Ok(match reached(platform, &resolved, bounds, window, deadline)? {
+        Ok((point, evidence)) => Ok(Aim { resolved, point, evidence }),
+        Err(error) => Err((NotYet::Wait(Box::new(error)), resolved)),
+    })
+}
+
+fn moved(a: Rect, b: Rect) -> bool {
+    [a.x - b.x, a.y - b.y, a.width - b.width, a.height - b.height].iter().any(|d| d.abs() > TOLERANCE)
+}
+
+/// The best point by the element's own application, and by the window system: nothing else may be above it there.
+fn reached(
+    platform: &dyn Platform,
+    resolved: &Resolved,
+    bounds: Rect,
+    window: &WindowKey,
+    deadline: Deadline,
+) -> Result<std::result::Result<(Point, Value), Error>> {
+    let displays = platform.displays(deadline)?;
+    let on_screen = |p: &Point| {
+        displays.iter().any(|d| {
+            let b = &d.bounds;
+            p.x >= b.x && p.y >= b.y && p.x < b.x + b.width && p.y < b.y + b.height
+        })
+    };
+    // The middle of a pixel, so that the point lies inside a narrow element too.
+    let pixel = |p: Point| Point { x: p.x.floor().min((bounds.x + bounds.width - 1.0).floor()), y: p.y.floor() };
+    let points: Vec<Point> = POINTS.iter().map(|(fx, fy)| pixel(bounds.at(*fx, *fy))).filter(on_screen).collect();
+    if points.is_empty() {
+        return Ok(Err(not_aimed("visible", "no part of the element is on a display", 0)));
+    }
+    let hits = platform.hit_test(&resolved.live.handle, &points, deadline);
+    let count = |f: fn(&Hit) -> bool| hits.iter().filter(|h| f(h)).count();
+    let (unknown, occluded) =
+        (count(|h| matches!(h, Hit::Unknown)), count(|h| matches!(h, Hit::Other { .. })));
+    let evidence = json!({"attempted": points.len(), "unknown": unknown, "occluded": occluded});
+    // Those that reach it first; those that can't be told fail open (spec 1 §7).
+    let mut order: Vec<(usize, &Hit)> = hits.iter().enumerate().filter(|(_, h)| !matches!(h, Hit::Other { .. })).collect();
+    order.sort_by_key(|(_, h)| !matches!(h, Hit::Target));
+    let mut cover = None;
+    for (at, _) in order {
+        let Some(point) = points.get(at).copied() else { continue };
+        match platform.window_at(point, deadline) {
+            Evidence::Known(above) if above.id != window.id && above.process != window.process => cover = Some(above),
+            // A popup of the same process may be what shows the element; the guard looks once more at the press.
+            _ => return Ok(Ok((point, evidence))),
+        }
+    }
+    let mut error = not_aimed("receives_events", "something else is above the element", 0).detail("hit_test", evidence);
+    if let Some(Hit::Other { role, name }) = hits.iter().find(|h| matches!(h, Hit::Other { .. })) {
+        error = error.detail("occluder", json!({"role": role, "name": name}));
+    }
+    if let Some(above) = cover {
+        error = error.detail("covered_by", json!({"pid": above.process.pid}));
+    }
+    Ok(Err(error))
+}
+
+fn not_aimed(check: &str, reason: &str, timeout_ms: u64) -> Error {
+    let mut error = Error::before(Code::Timeout, format!("the element can't be reached on the screen: {reason}"))
+        .kind("actionability_timeout")
+        .detail("check", check)
+        .suggest("Nothing was sent. Scroll it into view, close what covers it, or take a new snapshot.");
+    if timeout_ms > 0 {
+        error = error.detail("timeout_ms", timeout_ms);
+    }
+    error
+}
