@@ -18,6 +18,9 @@ pub type OnDispatch = Box<dyn FnOnce(&mut RawTree) -> (WriteOutcome, Vec<Effect>
 /// A change of the tree.
 pub type Change = Box<dyn FnOnce(&mut RawTree)>;
 
+/// What the window manager does with a request.
+pub type OnChange = Box<dyn FnOnce(&mut Evidence<WindowState>) -> WriteOutcome>;
+
 /// The desktop.
 pub struct Fake {
     /// The application's tree now.
@@ -38,6 +41,12 @@ pub struct Fake {
     pub silent: RefCell<bool>,
     /// Whether the process ends with the next dispatch.
     pub dies: RefCell<bool>,
+    /// The one window's state, as read next.
+    pub window: RefCell<Evidence<WindowState>>,
+    /// What the window manager does with requests, in order; none left: nothing, without a word.
+    pub manager: RefCell<VecDeque<OnChange>>,
+    /// Requests that were sent.
+    pub requests: RefCell<Vec<WindowChange>>,
 }
 
 impl Fake {
@@ -53,6 +62,9 @@ impl Fake {
             left_the_bus: RefCell::default(),
             silent: RefCell::new(false),
             dies: RefCell::new(false),
+            window: RefCell::new(Evidence::Absent),
+            manager: RefCell::default(),
+            requests: RefCell::default(),
         }
     }
 
@@ -206,7 +218,19 @@ impl Apps for Fake {
 
 impl Input for Fake {}
 
-impl Windows for Fake {}
+impl Windows for Fake {
+    fn change(&self, _: &WindowKey, change: &WindowChange, _: Deadline) -> WriteOutcome {
+        self.requests.borrow_mut().push(*change);
+        match self.manager.borrow_mut().pop_front() {
+            Some(act) => act(&mut self.window.borrow_mut()),
+            None => WriteOutcome::Accepted,
+        }
+    }
+
+    fn window_now(&self, _: &WindowKey, _: Deadline) -> Evidence<WindowState> {
+        self.window.borrow().clone()
+    }
+}
 
 impl Capture for Fake {}
 
