@@ -9,7 +9,7 @@ use crate::atspi::{apps, frames, read};
 use crate::bus::join::describe;
 use crate::bus::{Bus, Call, Object, Peers, Wire};
 use crate::desktop::DesktopEnv;
-use crate::x11::{self, X11Window};
+use crate::x11::{self, X11Error, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::evidence::{Cause, Evidence};
@@ -104,6 +104,28 @@ impl LinuxPlatform {
         let connection = held.as_ref()?;
         connection.set_deadline(end);
         Some(ask(connection))
+    }
+
+    /// Asks the X server something that may fail. A connection that failed is not used again.
+    pub(crate) fn ask_x<T>(
+        &self,
+        deadline: Deadline,
+        ask: impl FnOnce(&x11::Connection) -> Result<T, X11Error>,
+    ) -> Result<T, X11Error> {
+        let (display, authority) =
+            self.display.as_ref().ok_or_else(|| X11Error::Unsupported { what: "display here".to_owned() })?;
+        let end = deadline.within_ms(X_MS).instant();
+        let mut held = self.x.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match held.take() {
+            Some(connection) => connection,
+            None => x11::connect(display, authority.as_deref(), end)?,
+        };
+        connection.set_deadline(end);
+        let answer = ask(&connection);
+        if !matches!(answer, Err(X11Error::Timeout | X11Error::Disconnected { .. })) {
+            *held = Some(connection);
+        }
+        answer
     }
 
     /// The accessibility bus.

@@ -9,8 +9,8 @@ use agent_desktop_core::error::Error;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
-    App, Apps, CloseRequest, Closed, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest, ProcessKey,
-    ProcessLife, ReadPlan, SurfaceInfo, Window,
+    App, Apps, CloseRequest, Closed, DisplayInfo, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest,
+    ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
 };
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use agent_desktop_core::vocab::surface::Surface;
@@ -107,6 +107,10 @@ impl Apps for LinuxPlatform {
 
     fn descendants(&self, process: &ProcessKey) -> Vec<ProcessKey> {
         programs::descendants(process)
+    }
+
+    fn displays(&self, deadline: Deadline) -> Result<Vec<DisplayInfo>, Error> {
+        crate::windows::displays(self, deadline)
     }
 
     fn supported_surfaces(&self) -> Vec<Surface> {

@@ -15,13 +15,12 @@ use crate::evidence::Evidence;
 use crate::geometry::Point;
 use crate::input::aim::{Aim, aim, window_of};
 use crate::input::report::stopped;
-use crate::input::stage::nothing_held_by_others;
+use crate::input::stage::{front, nothing_held_by_others};
 use crate::input::strokes;
 use crate::platform::{Action, Guard, Mechanism, Stroke, WindowKey, WriteOutcome};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Resolved};
 use crate::vocab::state::State;
-use crate::windows::bring_to_front;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -112,7 +111,7 @@ fn climb(
     key: &WindowKey,
     looking: Deadline,
 ) -> Result<Climbed> {
-    bring_to_front(terms.platform, key, looking)?;
+    front(terms.platform, key, looking)?;
     let mut scrolled = false;
     let aimed = aim(terms, map, entry, key, looking, |resolved| {
         scrolled = reveal::into_view(terms, resolved);

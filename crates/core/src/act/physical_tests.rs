@@ -17,7 +17,8 @@ fn button() -> RawTree {
 }
 
 fn field(states: &[State]) -> RawTree {
-    let field = node(Role::TextField).name("Name").value("ab").can(Capability::TypeText).bounds(10.0, 10.0, 200.0, 20.0);
+    let field =
+        node(Role::TextField).name("Name").value("ab").can(Capability::TypeText).bounds(10.0, 10.0, 200.0, 20.0);
     window(states.iter().fold(field, |f, s| f.state(*s)))
 }
 
@@ -40,7 +41,10 @@ fn a_headed_click_plays_one_click_in_the_middle_under_the_windows_guard() {
     let answer = scene.headed(1, Action::Click).unwrap();
     assert_eq!(delivery(&answer), "delivered_unverified");
     assert_eq!(answer["steps"][0]["mechanism"], "physical_synthetic");
-    assert_eq!((answer["details"]["point"]["x"].as_f64(), answer["details"]["point"]["y"].as_f64()), (Some(140.0), Some(60.0)));
+    assert_eq!(
+        (answer["details"]["point"]["x"].as_f64(), answer["details"]["point"]["y"].as_f64()),
+        (Some(140.0), Some(60.0))
+    );
     let played = scene.fake.played.borrow();
     assert_eq!(played.len(), 1);
     assert_eq!(played[0].1.under, Some(Fake::key()));
@@ -74,7 +78,8 @@ fn a_guard_that_fails_before_the_press_is_not_delivered_and_after_it_is() {
 
 #[test]
 fn sentinel_bounds() {
-    for (x, y, w, h) in [(-2147483648.0, -2147483648.0, 10.0, 10.0), (0.0, 0.0, 0.0, 0.0), (-500.0, -500.0, 20.0, 20.0)] {
+    for (x, y, w, h) in [(-2147483648.0, -2147483648.0, 10.0, 10.0), (0.0, 0.0, 0.0, 0.0), (-500.0, -500.0, 20.0, 20.0)]
+    {
         let scene = Scene::new(window(node(Role::Button).name("Save").can(Capability::Click).bounds(x, y, w, h)));
         let error = scene.headed(1, Action::Click).unwrap_err();
         assert_eq!(error.delivery(), Delivery::NotDelivered);
@@ -137,7 +142,12 @@ fn a_check_box_without_any_action_is_clicked_when_headed_and_only_then() {
 fn what_another_session_holds_stands_in_the_way_and_ones_own_does_not() {
     let scene = Scene::new(button());
     let hold = Hold::Keys(Combo::parse("shift").unwrap());
-    let held = |session: Option<&str>| Held { hold: hold.clone(), session: session.map(str::to_owned), held_ms: 1, limit_ms: 500 };
+    let held = |session: Option<&str>| Held {
+        hold: hold.clone(),
+        session: session.map(str::to_owned),
+        held_ms: 1,
+        limit_ms: 500,
+    };
     *scene.fake.held.borrow_mut() = vec![held(Some("other"))];
     let error = scene.headed(1, Action::Click).unwrap_err();
     assert_eq!((error.code(), error.kind_name()), (Code::Timeout, Some("input_held")));

@@ -4,7 +4,7 @@ use super::{Terms, perform};
 use crate::error::{Code, Delivery, Error};
 use crate::evidence::Evidence;
 use crate::platform::fake::Fake;
-use crate::platform::{Action, Effect, EffectKind, Policy, WriteOutcome};
+use crate::platform::{Action, Effect, EffectKind, Policy, WindowState, WriteOutcome};
 use crate::refs::capture::Capture;
 use crate::refs::entry::{FORMAT, RefMap, Source};
 use crate::tree::fixture::node;
@@ -50,6 +50,10 @@ impl Scene {
     }
 
     pub(super) fn headed(&self, number: u32, action: Action) -> Result<Value, Error> {
+        let bounds = crate::geometry::Rect { x: 0.0, y: 0.0, width: 800.0, height: 600.0 };
+        let (minimized, maximized, fullscreen) = (false, false, false);
+        let state = WindowState { bounds, focused: true, minimized, maximized, fullscreen, visible: true };
+        *self.fake.window.borrow_mut() = Evidence::Known(state);
         self.act_with(Policy::Headed, number, action)
     }
 

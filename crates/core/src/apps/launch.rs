@@ -9,6 +9,7 @@ use crate::error::{Code, Delivery, Error, Result, echo};
 use crate::observe::list::window_json;
 use crate::observe::target::{app_summary, matches};
 use crate::platform::{App, LaunchRequest, Launched, Platform, ProcessKey, ProcessLife, Window};
+use crate::windows;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -40,7 +41,14 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     let probe_budget = cdp_port.map(|_| cdp::budget(deadline.left()));
     let window_deadline =
         Deadline::after(WINDOW_WAIT.min(deadline.left().saturating_sub(probe_budget.unwrap_or_default())));
-    let (process, app, window) = appear(platform, &launched, &names, window_deadline)?;
+    let (process, app, mut window) = appear(platform, &launched, &names, window_deadline)?;
+    if args.activate {
+        let apps: Vec<App> = app.iter().cloned().collect();
+        let shown = activate(platform, window, &apps, deadline)
+            // It was started: a repetition would meet a running application.
+            .map_err(|error| started(error).detail("pid", process.pid))?;
+        window = Some(shown);
+    }
     let mut out = answer(args, &process, app.as_ref(), window.as_ref());
     if let Some(renderer) = launched.renderer {
         out.insert("renderer".into(), json!(renderer));
@@ -101,7 +109,11 @@ fn attach(platform: &dyn Platform, args: &Launch, running: &[App], deadline: Dea
         .suggest("Use --window-id with an id from list-windows instead."));
     }
     let windows = platform.windows(running, deadline)?;
-    let mut out = answer(args, &app.process, Some(app), first_window(&windows));
+    let mut window = first_window(&windows).cloned();
+    if args.activate {
+        window = Some(activate(platform, window, running, deadline)?);
+    }
+    let mut out = answer(args, &app.process, Some(app), window.as_ref());
     out.insert("attached".into(), json!(true));
     if !args.arg.is_empty() || !args.env.is_empty() || args.cwd.is_some() {
         out.insert(
@@ -110,6 +122,28 @@ fn attach(platform: &dyn Platform, args: &Launch, running: &[App], deadline: Dea
         );
     }
     Ok(Value::Object(out))
+}
+
+/// Brings the application's window forward, waiting for one until the deadline.
+fn activate(platform: &dyn Platform, window: Option<Window>, apps: &[App], deadline: Deadline) -> Result<Window> {
+    let mut window = window;
+    while window.as_ref().is_none_or(|w| w.key.is_none()) && deadline.left() > POLL {
+        std::thread::sleep(POLL);
+        let listed = platform.windows(apps, deadline).unwrap_or_default();
+        window = first_window(&listed).cloned().or(window);
+    }
+    let window = window.ok_or_else(|| {
+        Error::before(Code::Timeout, "it runs and showed no window that could be brought forward")
+            .kind("no_window_to_activate")
+            .retry_after(1_000)
+            .suggest("'wait --window TITLE' waits longer; leave --activate out where it has none.")
+    })?;
+    windows::activate(platform, &window, deadline)
+}
+
+/// The error of something that came after a start: not to be repeated as if nothing had happened.
+fn started(error: Error) -> Error {
+    if error.delivery() == Delivery::NotDelivered { error.with_delivery(Delivery::DeliveredUnverified) } else { error }
 }
 
 fn first_window(windows: &[Window]) -> Option<&Window> {

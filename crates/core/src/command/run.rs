@@ -87,7 +87,6 @@ fn admit(command: &Command, context: &Context) -> Result<()> {
     let flag = globals.not_available().or(match command {
         Command::Snapshot(args) => args.not_available(),
         Command::Wait(args) => args.not_available(),
-        Command::Launch(args) if args.activate => Some("launch --activate"),
         _ => None,
     });
     flag.map_or(Ok(()), |flag| Err(not_available(flag)))

@@ -68,6 +68,14 @@ pub fn coordinate(what: &str, value: f64) -> Result<f64> {
     Err(Error::invalid(format!("{what} must be a finite number of at most {MAX_COORDINATE} either way")))
 }
 
+/// A finite number that can be the width or height of something that is there.
+pub fn extent(what: &str, value: f64) -> Result<f64> {
+    if coordinate(what, value)? >= 1.0 {
+        return Ok(value);
+    }
+    Err(Error::invalid(format!("{what} must be 1 or more")))
+}
+
 /// Modifier keys by name, each at most once.
 pub fn modifiers(names: &[String]) -> Result<Vec<Modifier>> {
     let mut out = Vec::new();

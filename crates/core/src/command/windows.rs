@@ -1,7 +1,7 @@
 //! Arguments of the commands for applications and windows.
 
 use super::observe::{surface, timeout};
-use super::values::{coordinate, not_blank};
+use super::values::{coordinate, extent, not_blank};
 use crate::error::{Error, Result, echo};
 use crate::observe::target::Scope;
 use clap::Args;
@@ -36,7 +36,7 @@ pub struct Launch {
     #[arg(long)]
     #[serde(default)]
     pub no_attach: bool,
-    /// Bring it forward and wait for its window (not available yet).
+    /// Bring it forward, waiting for its window where it has none yet.
     #[arg(long)]
     #[serde(default)]
     pub activate: bool,
@@ -183,7 +183,7 @@ impl FocusWindow {
 }
 
 macro_rules! window_command {
-    ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident $flag:literal),* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident $flag:literal $check:ident),* }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
@@ -207,7 +207,7 @@ macro_rules! window_command {
             pub fn validate(&self) -> Result<()> {
                 not_blank("--app", self.app.as_ref())?;
                 not_blank("--window-id", self.window_id.as_ref())?;
-                $(coordinate($flag, self.$field)?;)*
+                $($check($flag, self.$field)?;)*
                 Ok(())
             }
         }
@@ -218,18 +218,18 @@ window_command! {
     /// Resize a window.
     ResizeWindow {
         /// New width.
-        width "--width",
+        width "--width" extent,
         /// New height.
-        height "--height"
+        height "--height" extent
     }
 }
 window_command! {
     /// Move a window.
     MoveWindow {
         /// New left edge.
-        x "--x",
+        x "--x" coordinate,
         /// New top edge.
-        y "--y"
+        y "--y" coordinate
     }
 }
 window_command! {

@@ -41,7 +41,12 @@ enum NotYet {
 }
 
 /// The window of a ref, live: it must still be open, and the window system must know it.
-pub fn window_of(platform: &dyn Platform, map: &RefMap, entry: &Entry, deadline: Deadline) -> Result<(Window, WindowKey)> {
+pub fn window_of(
+    platform: &dyn Platform,
+    map: &RefMap,
+    entry: &Entry,
+    deadline: Deadline,
+) -> Result<(Window, WindowKey)> {
     let root = map.chain(entry.link).first().ok_or_else(torn)?.handle.clone();
     let app = App {
         name: map.source.app.clone(),
@@ -166,11 +171,11 @@ fn reached(
     }
     let hits = platform.hit_test(&resolved.live.handle, &points, deadline);
     let count = |f: fn(&Hit) -> bool| hits.iter().filter(|h| f(h)).count();
-    let (unknown, occluded) =
-        (count(|h| matches!(h, Hit::Unknown)), count(|h| matches!(h, Hit::Other { .. })));
+    let (unknown, occluded) = (count(|h| matches!(h, Hit::Unknown)), count(|h| matches!(h, Hit::Other { .. })));
     let evidence = json!({"attempted": points.len(), "unknown": unknown, "occluded": occluded});
     // Those that reach it first; those that can't be told fail open (spec 1 §7).
-    let mut order: Vec<(usize, &Hit)> = hits.iter().enumerate().filter(|(_, h)| !matches!(h, Hit::Other { .. })).collect();
+    let mut order: Vec<(usize, &Hit)> =
+        hits.iter().enumerate().filter(|(_, h)| !matches!(h, Hit::Other { .. })).collect();
     order.sort_by_key(|(_, h)| !matches!(h, Hit::Target));
     let mut cover = None;
     for (at, _) in order {

@@ -4,7 +4,7 @@ use super::aim::{aim, window_of};
 use super::place::{expected, on_a_display};
 use super::pointer::{duration, observed};
 use super::report::Operation;
-use super::stage::Stage;
+use super::stage::{Stage, front};
 use super::strokes;
 use crate::act::{Terms, entry_of, reveal};
 use crate::command::Context;
@@ -19,7 +19,6 @@ use crate::platform::{Guard, Platform, WindowKey};
 use crate::refs::entry::RefMap;
 use crate::refs::id::RefId;
 use crate::refs::resolve::admissible;
-use crate::windows::bring_to_front;
 use serde_json::{Map, Value, json};
 
 /// One end of a drag.
@@ -43,7 +42,7 @@ pub fn drag(context: &Context, args: &Drag) -> Answer {
     // overlap at the drop's point, the look at that point says so.
     for end in [&to, &from] {
         if let End::Element { key, .. } = end {
-            bring_to_front(platform, key, deadline)?;
+            front(platform, key, deadline)?;
         }
     }
     let mut details = Map::new();
@@ -59,9 +58,8 @@ pub fn drag(context: &Context, args: &Drag) -> Answer {
         "duration_ms": travel,
         "drop_delay_ms": delay,
     });
-    let mut operation = Operation::new("drag", target, requested)
-        .observed(observed(platform))
-        .detail("auto_wait", stage.auto_wait());
+    let mut operation =
+        Operation::new("drag", target, requested).observed(observed(platform)).detail("auto_wait", stage.auto_wait());
     for (name, value) in details {
         operation = operation.detail(&name, value);
     }

@@ -2,17 +2,16 @@
 
 use super::place::{expected, key_of};
 use super::report::{self, stopped};
-use super::stage::{LEASE_WAIT_MS, Stage};
+use super::stage::{LEASE_WAIT_MS, Stage, front};
 use super::strokes;
 use crate::command::Context;
 use crate::command::keyboard::Press;
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
-use crate::observe::target::{Scope, find_window};
+use crate::observe::target::{Scope, find_any_window};
 use crate::platform::{Guard, Platform, WindowKey};
 use crate::vocab::key::Combo;
-use crate::windows::bring_to_front;
 use serde_json::json;
 
 /// `press`: explicit keyboard input. With `--app` that application's window comes to the front first; without, the
@@ -25,20 +24,20 @@ pub fn press(context: &Context, args: &Press) -> Answer {
     let expected = expected(platform, args.expect_window.as_deref(), deadline)?;
     let named = match &args.app {
         Some(name) => {
-            let window = find_window(platform, Scope { app: Some(name), window_id: None }, deadline)?;
+            let window = find_any_window(platform, Scope { app: Some(name), window_id: None }, None, deadline)?;
             Some(key_of(&window)?)
         }
         None => None,
     };
     let stage = Stage::take(context, platform, deadline)?;
     if let Some(key) = &named {
-        bring_to_front(platform, key, deadline)?;
+        front(platform, key, deadline)?;
     }
-    let front = match expected.or(named) {
+    let receiver = match expected.or(named) {
         Some(key) => Some(key),
         None => active(platform, deadline)?,
     };
-    let guard = Guard { front, under: None };
+    let guard = Guard { front: receiver, under: None };
     let strokes = strokes::chord(&combo);
     let played = platform.play(&strokes, &guard, Deadline::after_ms(context.chain_timeout_ms()?))?;
     if let Some(error) = stopped(&played) {

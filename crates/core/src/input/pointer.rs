@@ -3,7 +3,7 @@
 use super::aim::{Aim, aim, window_of};
 use super::place::{expected, on_a_display};
 use super::report::Operation;
-use super::stage::{LEASE_WAIT_MS, Stage};
+use super::stage::{LEASE_WAIT_MS, Stage, front};
 use super::strokes;
 use crate::act::{Terms, entry_of, reveal};
 use crate::command::Context;
@@ -15,7 +15,6 @@ use crate::geometry::Point;
 use crate::observe::saved;
 use crate::platform::{Guard, Platform, Stroke};
 use crate::refs::resolve::admissible;
-use crate::windows::bring_to_front;
 use serde_json::{Value, json};
 
 /// `hover`: the pointer goes over an element or to a point, and stays.
@@ -66,7 +65,8 @@ fn at_point(
     on_a_display(platform, point, deadline)?;
     let guard = Guard { front: None, under: expected(platform, window, deadline)? };
     let stage = Stage::take(context, platform, deadline)?;
-    let played = platform.play(strokes, &guard, Deadline::after_ms(context.chain_timeout_ms()?.max(duration(strokes))))?;
+    let played =
+        platform.play(strokes, &guard, Deadline::after_ms(context.chain_timeout_ms()?.max(duration(strokes))))?;
     Operation::new(action, pointer_target(point), requested)
         .observed(observed(platform))
         .detail("auto_wait", stage.auto_wait())
@@ -102,7 +102,7 @@ fn over(context: &Context, reference: &RefArg, timeout_ms: u64) -> Answer {
     saved::live(platform, &map, id.number, deadline)?;
     let (window, key) = window_of(platform, &map, entry, deadline)?;
     let stage = Stage::take(context, platform, deadline)?;
-    bring_to_front(platform, &key, deadline)?;
+    front(platform, &key, deadline)?;
     let mut scrolled = false;
     let Aim { point, evidence, .. } = aim(&terms, &map, entry, &key, deadline, |resolved| {
         scrolled = reveal::into_view(&terms, resolved);
@@ -153,4 +153,3 @@ pub fn duration(strokes: &[Stroke]) -> u64 {
     };
     strokes.iter().map(one).sum::<u64>() + 2_000
 }
-

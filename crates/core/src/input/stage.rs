@@ -3,8 +3,9 @@
 use crate::act::lease::{self, Lease};
 use crate::command::Context;
 use crate::deadline::Deadline;
-use crate::error::{Code, Error, Result};
-use crate::platform::{Held, Hold, Platform};
+use crate::error::{Code, Delivery, Error, Result};
+use crate::platform::{Held, Hold, Platform, WindowKey};
+use crate::windows::bring_to_front;
 use serde_json::{Map, Value, json};
 
 /// How long a command without a time limit of its own waits for the lease, in milliseconds.
@@ -31,6 +32,12 @@ impl Stage {
     pub fn auto_wait(&self) -> Value {
         json!({"lease_contention_count": self.contention, "lease_hold_ms": self.lease.held_ms()})
     }
+}
+
+/// Brings the exact window to the front and proves it. Where that fails, the input itself was not delivered, whatever
+/// became of the request to the window manager: asking again is harmless.
+pub fn front(platform: &dyn Platform, key: &WindowKey, deadline: Deadline) -> Result<()> {
+    bring_to_front(platform, key, deadline).map(drop).map_err(|error| error.with_delivery(Delivery::NotDelivered))
 }
 
 /// While something is held, physical input of another session is refused (decisions D3).

@@ -49,12 +49,36 @@ pub fn pick_app(name: &str, apps: &[App]) -> Result<Vec<App>> {
 /// The window that a scope means, among these applications and their windows. Without `--app` and `--window-id`
 /// it is the focused one. It has a tree and its application answers, or this is an error that says why not.
 pub fn pick_window(scope: Scope<'_>, apps: &[App], windows: &[Window]) -> Result<Window> {
+    usable(pick_any_window(scope, apps, windows)?)
+}
+
+/// The same choice for what needs no tree: windows of silent applications and windows without a tree count too.
+pub fn pick_any_window(scope: Scope<'_>, apps: &[App], windows: &[Window]) -> Result<Window> {
     let window = match scope {
         Scope { window_id: Some(id), app } => by_id(id, app, apps, windows)?,
         Scope { app: Some(name), .. } => by_app(name, apps, windows)?,
         Scope { .. } => focused(apps, windows)?,
     };
-    usable(window.clone())
+    Ok(window.clone())
+}
+
+/// The window whose title contains this text, within a scope that may name an application, a window, or neither.
+fn pick_titled(title: &str, scope: Scope<'_>, apps: &[App], windows: &[Window]) -> Result<Window> {
+    let wanted = title.to_lowercase();
+    let own = scope.app.map(|name| pick_app(name, apps)).transpose()?;
+    let left: Vec<&Window> = windows
+        .iter()
+        .filter(|w| own.as_ref().is_none_or(|apps| apps[0].process == w.process))
+        .filter(|w| scope.window_id.is_none_or(|id| w.id == id))
+        .filter(|w| w.title.to_lowercase().contains(&wanted))
+        .collect();
+    if left.is_empty() {
+        return Err(silent_member(apps, "").unwrap_or_else(|| {
+            Error::before(Code::WindowNotFound, format!("no such window has {} in its title", echo(title)))
+                .suggest("'agent-desktop list-windows' shows titles and ids.")
+        }));
+    }
+    narrowed(left, || format!("several windows have {} in their title", echo(title))).cloned()
 }
 
 /// The window itself where it can be read, else why it can't.
@@ -92,7 +116,7 @@ fn by_id<'w>(id: &str, app: Option<&str>, apps: &[App], windows: &'w [Window]) -
 
 fn by_app<'w>(name: &str, apps: &[App], windows: &'w [Window]) -> Result<&'w Window> {
     let app = pick_app(name, apps)?;
-    let mut left: Vec<&Window> = windows.iter().filter(|w| w.process == app[0].process).collect();
+    let left: Vec<&Window> = windows.iter().filter(|w| w.process == app[0].process).collect();
     if left.is_empty() {
         if app.iter().any(|a| a.responsive == Responsive::No) {
             return Err(unresponsive(&[(app[0].name.as_str(), app[0].process.pid)]));
@@ -102,6 +126,11 @@ fn by_app<'w>(name: &str, apps: &[App], windows: &'w [Window]) -> Result<&'w Win
             .detail("app", app_summary(&app[0]))
             .suggest("'agent-desktop list-windows' shows what is open."));
     }
+    narrowed(left, || format!("{} has several windows", echo(name)))
+}
+
+/// The one that is meant among several: a visible one, the focused one, one with a tree (spec 1 §2).
+fn narrowed(mut left: Vec<&Window>, several: impl Fn() -> String) -> Result<&Window> {
     // Each step keeps what it is sure of; one that would leave nothing says nothing.
     let steps: [fn(&&Window) -> bool; 3] = [|w| w.visible.says_yes(), |w| w.focused.says_yes(), |w| w.root.is_some()];
     for step in steps {
@@ -115,7 +144,7 @@ fn by_app<'w>(name: &str, apps: &[App], windows: &'w [Window]) -> Result<&'w Win
     }
     match left[..] {
         [window] => Ok(window),
-        _ => Err(ambiguous(format!("{} has several windows", echo(name)), left.iter().map(|w| summary(w)).collect())
+        _ => Err(ambiguous(several(), left.iter().map(|w| summary(w)).collect())
             .suggest("Use --window-id with one of the candidates' ids.")),
     }
 }
@@ -196,9 +225,28 @@ pub fn app_summary(app: &App) -> Value {
 /// Asks the platform for the one window that a scope means. Waits, within the deadline and a reserve for reading,
 /// for an application that is just starting, and until the deadline for one that stays silent.
 pub fn find_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<Window> {
+    wait_for_window(platform, scope, deadline, &|| look_for_window(platform, scope, deadline))
+}
+
+/// The same for what needs no tree (see [`pick_any_window`]), also by a part of the title.
+pub fn find_any_window(
+    platform: &dyn Platform,
+    scope: Scope<'_>,
+    title: Option<&str>,
+    deadline: Deadline,
+) -> Result<Window> {
+    wait_for_window(platform, scope, deadline, &|| look_for_any_window(platform, scope, title, deadline))
+}
+
+fn wait_for_window(
+    platform: &dyn Platform,
+    scope: Scope<'_>,
+    deadline: Deadline,
+    look: &dyn Fn() -> Result<Window>,
+) -> Result<Window> {
     let reserve = deadline.left() / 3;
     loop {
-        let answer = look_for_window(platform, scope, deadline);
+        let answer = look();
         let Err(error) = answer else { return answer };
         let again = match (error.code(), scope.app) {
             // A command on one application has its own deadline, not that of lists.
@@ -249,7 +297,32 @@ fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
     };
-    match pick_window(scope, &apps, &windows) {
+    in_time(pick_window(scope, &apps, &windows), deadline)
+}
+
+fn look_for_any_window(
+    platform: &dyn Platform,
+    scope: Scope<'_>,
+    title: Option<&str>,
+    deadline: Deadline,
+) -> Result<Window> {
+    if scope == Scope::default() && title.is_none() {
+        return platform.active_window(deadline)?.ok_or_else(no_active_window);
+    }
+    let apps = platform.apps(deadline)?;
+    let windows = match scope {
+        Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
+        _ => platform.windows(&apps, deadline)?,
+    };
+    let answer = match title {
+        Some(title) => pick_titled(title, scope, &apps, &windows),
+        None => pick_any_window(scope, &apps, &windows),
+    };
+    in_time(answer, deadline)
+}
+
+fn in_time(answer: Result<Window>, deadline: Deadline) -> Result<Window> {
+    match answer {
         // What was cut short proves no absence.
         Err(e) if deadline.passed() && matches!(e.code(), Code::AppNotFound | Code::WindowNotFound) => {
             Err(Error::before(Code::Timeout, "the windows could not be listed in time")

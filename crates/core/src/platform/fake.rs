@@ -18,6 +18,9 @@ pub type OnDispatch = Box<dyn FnOnce(&mut RawTree) -> (WriteOutcome, Vec<Effect>
 /// A change of the tree.
 pub type Change = Box<dyn FnOnce(&mut RawTree)>;
 
+/// What the window manager does with a request.
+pub type OnChange = Box<dyn FnOnce(&mut Evidence<WindowState>) -> WriteOutcome>;
+
 /// The desktop.
 pub struct Fake {
     /// The application's tree now.
@@ -46,10 +49,14 @@ pub struct Fake {
     pub stops_after: RefCell<Option<usize>>,
     /// What is held.
     pub held: RefCell<Vec<Held>>,
-    /// Whether the one window is in front.
-    pub in_front: RefCell<bool>,
     /// The window that is topmost everywhere, where it is not ours.
     pub above: RefCell<Option<WindowKey>>,
+    /// The one window's state, as read next.
+    pub window: RefCell<Evidence<WindowState>>,
+    /// What the window manager does with requests, in order; none left: nothing, without a word.
+    pub manager: RefCell<VecDeque<OnChange>>,
+    /// Requests that were sent.
+    pub requests: RefCell<Vec<WindowChange>>,
 }
 
 impl Fake {
@@ -69,8 +76,10 @@ impl Fake {
             on_play: RefCell::new(None),
             stops_after: RefCell::default(),
             held: RefCell::default(),
-            in_front: RefCell::new(true),
             above: RefCell::default(),
+            window: RefCell::new(Evidence::Absent),
+            manager: RefCell::default(),
+            requests: RefCell::default(),
         }
     }
 
@@ -218,7 +227,7 @@ impl Apps for Fake {
             process: Fake::process(),
             key: Some(Fake::key()),
             bounds: Evidence::Absent,
-            focused: Evidence::Known(*self.in_front.borrow()),
+            focused: Evidence::Known(true),
             visible: Evidence::Known(true),
             minimized: Evidence::Known(false),
             maximized: Evidence::Known(false),
@@ -279,21 +288,15 @@ impl Input for Fake {
 
 impl Windows for Fake {
     fn change(&self, _: &WindowKey, change: &WindowChange, _: Deadline) -> WriteOutcome {
-        if *change == WindowChange::Focus {
-            *self.in_front.borrow_mut() = true;
+        self.requests.borrow_mut().push(*change);
+        match self.manager.borrow_mut().pop_front() {
+            Some(act) => act(&mut self.window.borrow_mut()),
+            None => WriteOutcome::Accepted,
         }
-        WriteOutcome::Accepted
     }
 
     fn window_now(&self, _: &WindowKey, _: Deadline) -> Evidence<WindowState> {
-        Evidence::Known(WindowState {
-            bounds: crate::geometry::Rect { x: 0.0, y: 0.0, width: 800.0, height: 600.0 },
-            focused: *self.in_front.borrow(),
-            minimized: false,
-            maximized: false,
-            fullscreen: false,
-            visible: true,
-        })
+        self.window.borrow().clone()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The atoms that reads need, interned in one flight.
+//! The atoms that reads and requests need, interned in one flight.
 
 #![allow(missing_docs, reason = "the macro makes items that can't carry a text")]
 
@@ -8,7 +8,10 @@ x11rb::atom_manager! {
         UTF8_STRING,
         WM_STATE,
         WM_CLIENT_MACHINE,
+        WM_CHANGE_STATE,
         _NET_SUPPORTED,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_MOVERESIZE_WINDOW,
         _NET_CLIENT_LIST,
         _NET_CLIENT_LIST_STACKING,
         _NET_ACTIVE_WINDOW,

@@ -1,10 +1,11 @@
-//! The X11 side of a desktop: connection, windows, displays, asking a window to close.
+//! The X11 side of a desktop: connection, windows, displays, requests to the window manager, asking a window to close.
 
 pub mod atoms;
 pub mod close;
 pub mod connection;
 pub mod displays;
 pub mod error;
+pub mod manage;
 pub mod property;
 pub mod windows;
 pub mod xauth;
