@@ -46,12 +46,9 @@ impl LinuxPlatform {
     pub fn join_with(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let bus = Arc::new(Bus::join_with(&set, Deadline::after_ms(JOIN_MS))?);
-        let authority =
-            set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
-        let display = set("DISPLAY").map(|d| (d, authority));
         Ok(Self {
             bus,
-            display,
+            display: x11::connection::display_of(set),
             x: Mutex::new(None),
             toolkits: Mutex::new(HashMap::new()),
             peers: Peers::default(),

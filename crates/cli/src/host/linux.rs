@@ -2,9 +2,9 @@
 
 use agent_desktop_core::command::{self, Host};
 use agent_desktop_core::error::{Code, Delivery, Error, Result, echo};
-use agent_desktop_core::platform::Platform;
+use agent_desktop_core::platform::{Clipboard, Platform};
 use agent_desktop_linux::LinuxPlatform;
-use agent_desktop_linux::clipboard::OWNER;
+use agent_desktop_linux::clipboard::{OWNER, XClipboard};
 use agent_desktop_linux::desktop::environment::is_foreign;
 use agent_desktop_linux::desktop::{
     self, DesktopEnv, DesktopError, Desktops, Geometry, Home, Listed, Record, Session, StartOptions, SupervisorCommand,
@@ -24,12 +24,13 @@ pub struct Machine;
 
 impl Host for Machine {
     fn open(&self, desktop: Option<&str>) -> Result<Box<dyn Platform>> {
-        let env = match desktop {
-            None => None,
-            Some(AUTO) => Some(only_session(desktop::auto())?),
-            Some(id) => Some(Desktops::for_user().and_then(|d| d.env_of(id)).map_err(|e| structured(&e))?),
-        };
-        join(env)
+        join(env_of(desktop)?)
+    }
+
+    fn clipboard(&self, desktop: Option<&str>) -> Result<Box<dyn Clipboard>> {
+        let env = env_of(desktop)?;
+        let clipboard = XClipboard::of(|name| variable(env.as_ref(), name), env.clone(), std::env::current_exe().ok());
+        Ok(Box::new(clipboard))
     }
 
     fn desktops(&self) -> Option<&dyn command::Desktops> {
@@ -37,14 +38,28 @@ impl Host for Machine {
     }
 }
 
+/// The environment of another desktop than our own.
+fn env_of(desktop: Option<&str>) -> Result<Option<DesktopEnv>> {
+    Ok(match desktop {
+        None => None,
+        Some(AUTO) => Some(only_session(desktop::auto())?),
+        Some(id) => Some(Desktops::for_user().and_then(|d| d.env_of(id)).map_err(|e| structured(&e))?),
+    })
+}
+
+/// A variable of that desktop, or of our own environment.
+fn variable(env: Option<&DesktopEnv>, name: &str) -> Option<String> {
+    let own = std::env::var(name).ok();
+    match env {
+        // What belongs to the session that we were started from must not reach into another.
+        Some(env) => env.get(name).map(str::to_owned).or(own.filter(|_| !is_foreign(name, env.home))),
+        None => own,
+    }
+}
+
 /// Joins the desktop of this environment, or the one that our own variables name.
 fn join(env: Option<DesktopEnv>) -> Result<Box<dyn Platform>> {
-    let own = |name: &str| std::env::var(name).ok();
-    let platform = LinuxPlatform::join_with(|name| match &env {
-        // What belongs to the session that we were started from must not reach into another.
-        Some(env) => env.get(name).map(str::to_owned).or_else(|| own(name).filter(|_| !is_foreign(name, env.home))),
-        None => own(name),
-    })?;
+    let platform = LinuxPlatform::join_with(|name| variable(env.as_ref(), name))?;
     Ok(Box::new(platform.started_inside(env).with_program(std::env::current_exe().ok())))
 }
 

@@ -2,9 +2,13 @@
 
 use super::values::not_blank;
 use crate::error::{Error, Result};
+use crate::platform::clipboard::TEXT_MAX_BYTES;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+/// Files in one `clipboard-set`.
+const MAX_FILES: usize = 10_000;
 
 /// What `clipboard-get` reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
@@ -39,7 +43,12 @@ pub struct ClipboardGet {
 impl ClipboardGet {
     /// The rules.
     pub fn validate(&self) -> Result<()> {
-        not_blank("--out", self.out.as_ref())
+        not_blank("--out", self.out.as_ref())?;
+        let image = matches!(self.format, Some(ClipboardFormat::Image | ClipboardFormat::Auto));
+        if self.out.is_some() && !image {
+            return Err(Error::invalid("--out takes an image: it goes with --format image or --format auto"));
+        }
+        Ok(())
     }
 }
 
@@ -68,10 +77,22 @@ impl ClipboardSet {
     pub fn validate(&self) -> Result<()> {
         let given = [self.text.is_some(), self.image.is_some(), !self.file_url.is_empty(), self.stdin];
         match given.into_iter().filter(|g| *g).count() {
-            1 => Ok(()),
-            0 => Err(Error::invalid("clipboard-set needs TEXT, --stdin, --image or --file-url")),
-            _ => Err(Error::invalid("TEXT, --stdin, --image and --file-url exclude each other")),
+            1 => {}
+            0 => return Err(Error::invalid("clipboard-set needs TEXT, --stdin, --image or --file-url")),
+            _ => return Err(Error::invalid("TEXT, --stdin, --image and --file-url exclude each other")),
         }
+        if self.text.as_ref().is_some_and(|t| t.len() > TEXT_MAX_BYTES) {
+            return Err(Error::invalid(format!("the clipboard takes at most {TEXT_MAX_BYTES} bytes of text")));
+        }
+        // Most programs would take the part before it for the whole.
+        if self.text.as_ref().is_some_and(|t| t.contains('\0')) {
+            return Err(Error::invalid("text for the clipboard can't contain the character NUL"));
+        }
+        if self.file_url.len() > MAX_FILES {
+            return Err(Error::invalid(format!("clipboard-set takes at most {MAX_FILES} files")));
+        }
+        not_blank("--image", self.image.as_ref())?;
+        self.file_url.iter().try_for_each(|path| not_blank("--file-url", Some(path)))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::globals::Globals;
 use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
 use crate::error::{Code, Error, Result, echo};
-use crate::platform::{Platform, Policy};
+use crate::platform::{Clipboard, Platform, Policy};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -47,6 +47,11 @@ pub trait Host {
     /// Opens the adapter for a desktop: an id, `auto`, or none for the session's own.
     fn open(&self, desktop: Option<&str>) -> Result<Box<dyn Platform>>;
 
+    /// Opens no more of that desktop than its clipboard, which needs no accessibility.
+    fn clipboard(&self, desktop: Option<&str>) -> Result<Box<dyn Clipboard>> {
+        self.open(desktop).map(|platform| platform as Box<dyn Clipboard>)
+    }
+
     /// Private desktops, where the platform has them.
     fn desktops(&self) -> Option<&dyn Desktops> {
         None
@@ -82,6 +87,11 @@ impl Context {
             Ok(platform) => Ok(platform.as_ref()),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// The clipboard, without the rest of the desktop.
+    pub fn clipboard(&self) -> Result<Box<dyn Clipboard>> {
+        self.host.clipboard(self.desktop.as_deref())
     }
 
     /// What the face knows about this machine.

@@ -16,7 +16,7 @@ pub use apps::{
     SurfaceInfo, Window,
 };
 pub use capture::{Capture, Pixels, WindowPicture};
-pub use clipboard::{Clip, ClipKind, Clipboard};
+pub use clipboard::{Clip, ClipKind, Clipboard, Clipping};
 pub use input::{Guard, Held, Hold, Input, Played, Release, Stroke};
 pub use observe::{
     ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe,

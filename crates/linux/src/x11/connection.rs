@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use x11rb::connection::Connection as _;
@@ -117,6 +117,14 @@ pub fn connect(display: &str, authority: Option<&Path>, end: Instant) -> Result<
         return Err(X11Error::BadDisplay { display: display.to_owned() });
     }
     Ok(Connection { raw, screen, end })
+}
+
+/// The display that these variables name, and the file with its cookie.
+pub fn display_of(variable: impl Fn(&str) -> Option<String>) -> Option<(String, Option<PathBuf>)> {
+    let set = |name: &str| variable(name).filter(|v| !v.is_empty());
+    let authority =
+        set("XAUTHORITY").map(PathBuf::from).or_else(|| set("HOME").map(|h| PathBuf::from(h).join(".Xauthority")));
+    set("DISPLAY").map(|d| (d, authority))
 }
 
 /// The server's socket: the file first, then the abstract name that a server without a writable /tmp uses.
