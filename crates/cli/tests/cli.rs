@@ -231,7 +231,6 @@ fn what_is_not_built_says_so() {
         &["key-down", "shift"],
         &["list-displays"],
         &["minimize"],
-        &["clipboard-get"],
         &["list-notifications"],
         &["session", "list"],
         &["trace", "show"],
