@@ -252,6 +252,22 @@ fn large_pictures() {
     }
 }
 
+/// Text beyond what fits into one request, and beyond what is taken.
+#[test]
+fn large_text() {
+    let board = Board::new();
+    let text = "zwölf 😀\n".repeat(600_000);
+    let started = Instant::now();
+    board.desk.cli_with(&["clipboard-set", "--stdin"], &[], Some(&format!("{text}\n"))).data();
+    println!("set {} bytes: {} ms", text.len(), started.elapsed().as_millis());
+    assert!(board.text() == json!(text), "read something else");
+    assert!(board.xclip("UTF8_STRING").as_deref() == Some(text.as_bytes()), "xclip got something else");
+    board.copies(format!("{text}x").as_bytes(), &[]);
+    assert!(board.text() == json!(format!("{text}x")), "read something else from xclip");
+    let error = board.desk.cli_with(&["clipboard-set", "--stdin"], &[], Some(&"x".repeat(8 * 1024 * 1024 + 1))).error();
+    assert_eq!(error["code"], "INVALID_ARGS", "{error}");
+}
+
 /// Files: absolute, encoded, there; file managers of all kinds can read them.
 #[test]
 fn files() {
@@ -432,7 +448,7 @@ fn owners_that_misbehave() {
         }
         if code == "APP_UNRESPONSIVE" {
             assert_eq!(error["details"]["pid"], owner.pid(), "{kind}: {error}");
-            assert_eq!(error["details"]["app"], "clipboard_owner.py", "{kind}: {error}");
+            assert_eq!(error["details"]["app"], "clipboard_owner", "{kind}: {error}");
         }
     }
     for (kind, text) in [("utf16", "Grüße 😀"), ("latin1", "café"), ("no-targets", "old program")] {

@@ -32,7 +32,7 @@ pub fn hidden_window(x: &Connection) -> Result<Window, X11Error> {
     let window = x.raw().generate_id()?;
     let values = CreateWindowAux::new().override_redirect(1).event_mask(EventMask::PROPERTY_CHANGE);
     x.raw().create_window(
-        COPY_DEPTH_FROM_PARENT.try_into().unwrap_or_default(),
+        COPY_DEPTH_FROM_PARENT,
         window,
         x.root(),
         -1,

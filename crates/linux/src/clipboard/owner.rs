@@ -87,12 +87,15 @@ fn detach() -> io::Result<()> {
     Ok(())
 }
 
+/// A target, the type of what it gives, and that.
+type Served = (Atom, Atom, Rc<[u8]>);
+
 struct Owner {
     x: Connection,
     a: Atoms,
     window: Window,
     since: Timestamp,
-    offers: Vec<(Atom, Atom, Rc<[u8]>)>,
+    offers: Vec<Served>,
     transfers: Transfers,
 }
 
@@ -192,7 +195,7 @@ impl Owner {
         let asked = self.x.raw().get_property(false, requestor, property, self.a.ATOM_PAIR, 0, MAX_PAIRS * 2)?;
         let Some(pairs) = unless_gone(asked.reply())? else { return Ok(false) };
         let mut pairs = x11::property::words(Some(&pairs));
-        if pairs.is_empty() || pairs.len() % 2 != 0 {
+        if pairs.is_empty() || !pairs.len().is_multiple_of(2) {
             return Ok(false);
         }
         for pair in pairs.chunks_exact_mut(2) {
@@ -208,7 +211,7 @@ impl Owner {
 }
 
 /// The names as atoms, in one flight.
-fn intern(x: &Connection, all: Vec<offers::Offer>) -> Result<Vec<(Atom, Atom, Rc<[u8]>)>, X11Error> {
+fn intern(x: &Connection, all: Vec<offers::Offer>) -> Result<Vec<Served>, X11Error> {
     let mut asked = HashMap::from([(STRING, None)]);
     for name in all.iter().flat_map(|o| [o.target, o.type_]).filter(|n| *n != STRING) {
         if !asked.contains_key(name) {

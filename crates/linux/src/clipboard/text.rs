@@ -53,15 +53,16 @@ fn utf8(bytes: &[u8]) -> Result<String, String> {
 }
 
 fn utf16(bytes: &[u8]) -> Result<String, String> {
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return Err("it is said to be UTF-16 and has an odd number of bytes".to_owned());
     }
-    let (bytes, read): (&[u8], fn([u8; 2]) -> u16) = match bytes {
-        [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => (rest, u16::from_be_bytes),
-        all => (all, u16::from_ne_bytes),
+    let (bytes, big) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (rest, false),
+        [0xfe, 0xff, rest @ ..] => (rest, true),
+        all => (all, cfg!(target_endian = "big")),
     };
-    let units = bytes.chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
+    let unit = |pair: [u8; 2]| if big { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) };
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     char::decode_utf16(units)
         .collect::<Result<String, _>>()
         .map_err(|_| "it is said to be UTF-16 and has half a character".to_owned())
