@@ -157,14 +157,9 @@ fn clipboard_dies() {
     assert_eq!(board.xclip("STRING"), None, "Latin-1 can't carry it");
     assert_eq!(board.says("/usr/bin/xsel", &["-b", "-o"]).as_deref(), Some(text.as_bytes()));
     for toolkit in ["gtk3", "gtk4", "qt5", "qt6"] {
-        let mut pasted = board.paste(toolkit, "text").as_str().unwrap_or_default().to_owned();
-        // GTK and Qt take a line break of any kind for one of their own.
-        if toolkit.starts_with("qt") || pasted.len() != text.len() {
-            pasted = pasted.replace("\r\n", "\n");
-            assert_eq!(pasted, text.replace("\r\n", "\n"), "{toolkit}");
-        } else {
-            assert_eq!(pasted, text, "{toolkit}");
-        }
+        let pasted = board.paste(toolkit, "text").as_str().unwrap_or_default().to_owned();
+        // Some toolkits take a line break of any kind for one of their own.
+        assert_eq!(pasted.replace("\r\n", "\n"), text.replace("\r\n", "\n"), "{toolkit}");
     }
     board.set(&["café"]);
     assert_eq!(board.xclip("STRING").as_deref(), Some(&b"caf\xe9"[..]));
@@ -182,20 +177,16 @@ fn an_editor_pastes_and_saves_it() {
     let _editor = board.desk.launch(&["/usr/bin/mousepad", file.to_str().expect("a path")], 20);
     let text = format!("{FOREIGN}\nsecond");
     board.set(&[&text]);
-    let choose = |menu: &str, item: &str| {
+    let choose = |item: &str| {
         let snapshot = board.desk.ok(&["snapshot", "--app", "mousepad", "--max-depth", "50", "--timeout-ms", "20000"]);
-        let names = ["menuitem", "menu"].map(|role| refs_named(&snapshot, role, menu)).concat();
-        let mut below = board.desk.ok(&["find", "--app", "mousepad", "--name", item, "--timeout-ms", "20000"]);
-        let _ = below.take();
-        let at = refs_named(&snapshot, "menuitem", item);
-        assert!(!names.is_empty(), "{menu}");
-        let at = at.first().unwrap_or_else(|| panic!("no {item} in {snapshot}"));
-        let data = board.desk.ok(&["click", at]);
+        let found = refs_named(&snapshot, "menuitem", item);
+        let item = found.first().unwrap_or_else(|| panic!("no {item} in {snapshot}"));
+        let data = board.desk.ok(&["click", item]);
         assert_ne!(delivery(&data), "not_delivered", "{data}");
     };
-    choose("Edit", "Paste");
+    choose("Paste");
     wait_for("the text to be saved", || {
-        choose("File", "Save");
+        choose("Save");
         let saved = std::fs::read_to_string(&file).expect("the file");
         (saved.trim_end_matches('\n') == text).then_some(())
     });
@@ -550,9 +541,8 @@ fn in_another_desktop() {
     board.set(&["there", "--desktop", &id]);
     let owners = owners_of(&display);
     let (there, here) = (board.desk.ok(&["clipboard-get", "--desktop", &id]), board.text());
-    let paste = board.desk.command(binary("agent-desktop")).args(["desktop", "list"]).output().expect("it runs");
     board.desk.ok(&["desktop", "stop", &id]);
-    assert_eq!((&there["text"], &here), (&json!("there"), &json!("here")), "{paste:?}");
+    assert_eq!((&there["text"], &here), (&json!("there"), &json!("here")));
     assert_eq!(owners.len(), 1);
     wait_for("the owner to end with its desktop", || owners_of(&display).is_empty().then_some(()));
     assert_eq!(board.owners().len(), 1);
