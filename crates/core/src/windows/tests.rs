@@ -157,3 +157,25 @@ fn restored_means_neither_icon_nor_full() {
     // The size of an icon is not one that anybody sees.
     assert!(!holds(&WindowChange::Resize { width: 300.0, height: 200.0 }, &icon));
 }
+
+#[test]
+fn a_busy_manager_has_refused_nothing() {
+    // It gets to the request only when the time to settle is over.
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(true)));
+    fake.catches_up.borrow_mut().push_back(Box::new(|w| {
+        resized(w, 640.0, 480.0);
+        Evidence::Known(true)
+    }));
+    assert!(matches!(asked(&fake, &WIDE).unwrap(), Settled::AsAsked(_)));
+    // A hung one: neither done nor refused.
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(false)));
+    let error = asked(&fake, &WIDE).unwrap_err();
+    assert_eq!((error.code(), error.kind_name()), (Code::Timeout, Some("window_manager_silent")));
+    assert_eq!(error.delivery(), Delivery::DeliveryUncertain);
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(true)));
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(true)));
+    assert_eq!(asked(&fake, &WIDE).unwrap(), Settled::Otherwise(state()));
+}
