@@ -28,7 +28,7 @@ pub struct Front {
 /// Brings exactly this window to the front and proves that it has the keyboard: it is the active window and the input
 /// focus lies in it, in two reads in a row after a request, in one where it was in front already. To be called under
 /// the interaction lease. The deadline is that of the request; settling takes 750 ms at most from when the
-/// window manager has taken it, which may take 3 s.
+/// window manager has taken it, which may take 5 s.
 ///
 /// # Errors
 /// - `WINDOW_NOT_FOUND` / `stale_window_id`, `ACTION_FAILED` / `window_state_unread`, `ACTION_NOT_SUPPORTED` /

@@ -17,7 +17,7 @@ pub const CONFIRMATIONS: u32 = 2;
 const READ_MS: u64 = 1_000;
 /// How long the window manager may take until it has worked off what it was asked, in milliseconds. Compositors on busy
 /// machines without a graphics card were seen to take more than a second.
-const MANAGER_MS: u64 = 3_000;
+const MANAGER_MS: u64 = 5_000;
 
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,9 @@ pub fn request(
 fn silent() -> Error {
     Error::new(Code::Timeout, Delivery::DeliveryUncertain, "the window manager has not taken the request in time")
         .kind("window_manager_silent")
-        .suggest("It is busy or hung, and may still do it: read the window's state with list-windows before anything else.")
+        .suggest(
+            "It is busy or hung, and may still do it: read the window's state with list-windows before anything else.",
+        )
 }
 
 fn uncertain() -> Error {
