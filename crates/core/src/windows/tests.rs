@@ -149,6 +149,20 @@ fn in_front_is_proven_or_an_error() {
 }
 
 #[test]
+fn the_front_that_a_new_window_took_is_asked_for_once_more() {
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.manager.borrow_mut().push_back(Box::new(|w| {
+        *w = Evidence::Known(WindowState { focused: true, ..state() });
+        WriteOutcome::Accepted
+    }));
+    assert!(bring_to_front(&fake, &key(), Deadline::after_ms(1_000)).unwrap().sent);
+    assert_eq!(fake.requests.borrow().len(), 2);
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    assert!(bring_to_front(&fake, &key(), Deadline::after_ms(1_000)).is_err());
+    assert_eq!(fake.requests.borrow().len(), 2, "and no more");
+}
+
+#[test]
 fn restored_means_neither_icon_nor_full() {
     let full = WindowState { fullscreen: true, ..state() };
     let icon = WindowState { minimized: true, ..state() };
