@@ -109,9 +109,18 @@ impl LinuxPlatform {
         deadline: Deadline,
         ask: impl FnOnce(&x11::Connection) -> Result<T, X11Error>,
     ) -> Result<T, X11Error> {
+        self.wait_for_x(deadline.within_ms(X_MS), ask)
+    }
+
+    /// The same where somebody else than the X server is waited for, on its connection.
+    pub(crate) fn wait_for_x<T>(
+        &self,
+        deadline: Deadline,
+        ask: impl FnOnce(&x11::Connection) -> Result<T, X11Error>,
+    ) -> Result<T, X11Error> {
         let (display, authority) =
             self.display.as_ref().ok_or_else(|| X11Error::Unsupported { what: "display here".to_owned() })?;
-        let end = deadline.within_ms(X_MS).instant();
+        let end = deadline.instant();
         let mut held = self.x.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = match held.take() {
             Some(connection) => connection,

@@ -232,7 +232,9 @@ fn ask_windows(
         match platform.with_x(deadline, |x| x11::ask_to_close(x, window.client)) {
             Some(Ok(true)) => {
                 asked += 1;
-                closed.steps.push(CloseStep { label: format!("WM_DELETE_WINDOW to w-x{}", window.client) });
+                closed.steps.push(CloseStep {
+                    label: format!("WM_DELETE_WINDOW to {}", crate::atspi::frames::x11_id(window, key)),
+                });
                 closed.delivery = Delivery::DeliveredUnverified;
             }
             Some(Ok(false)) | None => {}

@@ -51,6 +51,20 @@ impl Windows for LinuxPlatform {
         }
     }
 
+    fn manager_caught_up(&self, deadline: Deadline) -> Evidence<bool> {
+        let manager = match self.ask_x(deadline, manage::manager) {
+            Ok(Some(manager)) => manager,
+            Ok(None) => return Evidence::Absent,
+            Err(error) => return Evidence::Unknown(Cause::Fault(error.to_string())),
+        };
+        match self.wait_for_x(deadline, |x| manager.catch_up(x)) {
+            Ok(true) => Evidence::Known(true),
+            Ok(false) => Evidence::Absent,
+            Err(X11Error::Timeout) => Evidence::Known(false),
+            Err(error) => Evidence::Unknown(Cause::Fault(error.to_string())),
+        }
+    }
+
     fn window_now(&self, window: &WindowKey, deadline: Deadline) -> Evidence<WindowState> {
         let read = self.ask_x(deadline, |x| {
             let Some(now) = corroborated(x, window)? else { return Ok(None) };

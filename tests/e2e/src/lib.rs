@@ -12,7 +12,7 @@ mod reply;
 
 pub use compare::{Compared, Oracle, Rate, cells, resolve_rate, steady};
 pub use deeds::{FOREIGN, SECRET, delivery};
-pub use desk::{App, Desk, binary, wait_for};
+pub use desk::{App, Desk, binary, repo, wait_for};
 pub use fixture::{Fixture, Provider};
 pub use live::{Live, NATIVE, WEB, beside};
 pub use reply::{Reply, nodes, refs_named};

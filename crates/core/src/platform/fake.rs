@@ -21,6 +21,9 @@ pub type Change = Box<dyn FnOnce(&mut RawTree)>;
 /// What the window manager does with a request.
 pub type OnChange = Box<dyn FnOnce(&mut Evidence<WindowState>) -> WriteOutcome>;
 
+/// What the window manager does when it is waited for.
+pub type OnCatchUp = Box<dyn FnOnce(&mut Evidence<WindowState>) -> Evidence<bool>>;
+
 /// The desktop.
 pub struct Fake {
     /// The application's tree now.
@@ -57,6 +60,8 @@ pub struct Fake {
     pub manager: RefCell<VecDeque<OnChange>>,
     /// Requests that were sent.
     pub requests: RefCell<Vec<WindowChange>>,
+    /// What the window manager does when it is waited for, in order; none left: there is nothing to tell.
+    pub catches_up: RefCell<VecDeque<OnCatchUp>>,
 }
 
 impl Fake {
@@ -80,6 +85,7 @@ impl Fake {
             window: RefCell::new(Evidence::Absent),
             manager: RefCell::default(),
             requests: RefCell::default(),
+            catches_up: RefCell::default(),
         }
     }
 
@@ -293,6 +299,11 @@ impl Windows for Fake {
             Some(act) => act(&mut self.window.borrow_mut()),
             None => WriteOutcome::Accepted,
         }
+    }
+
+    fn manager_caught_up(&self, _: Deadline) -> Evidence<bool> {
+        let next = self.catches_up.borrow_mut().pop_front();
+        next.map_or(Evidence::Absent, |act| act(&mut self.window.borrow_mut()))
     }
 
     fn window_now(&self, _: &WindowKey, _: Deadline) -> Evidence<WindowState> {

@@ -72,6 +72,13 @@ pub trait Windows {
         WriteOutcome::Refused(not_supported("window management"))
     }
 
+    /// Waits until the window manager has worked off everything that it was asked before: only then what is read is its
+    /// answer. `Known(false)` where it doesn't get there by the deadline, absent where nothing tells.
+    fn manager_caught_up(&self, deadline: Deadline) -> Evidence<bool> {
+        let _ = deadline;
+        Evidence::Absent
+    }
+
     /// The window's state now; absent where the key names no window any more.
     fn window_now(&self, window: &WindowKey, deadline: Deadline) -> Evidence<WindowState> {
         let _ = (window, deadline);

@@ -26,17 +26,27 @@ pub struct Front {
 }
 
 /// Brings exactly this window to the front and proves that it has the keyboard: it is the active window and the input
-/// focus lies in it, in two reads in a row after a request, in one where it was in front already. To be called under
-/// the interaction lease. The deadline is that of the request; settling takes 750 ms at most from there.
+/// focus lies in it, in two reads in a row after a request, in one where it was in front already. One that did not come
+/// forward is asked for once more. To be called under
+/// the interaction lease. The deadline is that of the request; settling takes 750 ms at most from when the
+/// window manager has taken it, which may take 5 s.
 ///
 /// # Errors
 /// - `WINDOW_NOT_FOUND` / `stale_window_id`, `ACTION_FAILED` / `window_state_unread`, `ACTION_NOT_SUPPORTED` /
 ///   `no_window_manager` and the like: nothing was sent.
 /// - `ACTION_FAILED` / `window_not_focused`, `delivered_unverified`: the request was sent and the window is not in front.
 /// - `ACTION_FAILED` / `window_gone`, `window_request_uncertain`: it ended, or the display did.
+/// - `TIMEOUT` / `window_manager_silent`, `delivery_uncertain`: the window manager is hung or busy.
 pub fn bring_to_front(platform: &dyn Platform, key: &WindowKey, deadline: Deadline) -> Result<Front> {
-    match settle::request(platform, key, &WindowChange::Focus, &in_front, deadline)? {
-        Settled::Already(state) => Ok(Front { sent: false, state }),
+    let mut settled = settle::request(platform, key, &WindowChange::Focus, &in_front, deadline)?;
+    let sent = !matches!(settled, Settled::Already(_));
+    if matches!(settled, Settled::Otherwise(_)) {
+        // A window that had just been opened may have taken the focus after the request (seen with mutter, which shows
+        // new windows late). The same request again asks for nothing else.
+        settled = settle::request(platform, key, &WindowChange::Focus, &in_front, deadline).unwrap_or(settled);
+    }
+    match settled {
+        Settled::Already(state) => Ok(Front { sent, state }),
         Settled::AsAsked(state) => Ok(Front { sent: true, state }),
         Settled::Otherwise(state) => Err(settle::with_observed(not_focused(), &state)),
         Settled::Unread(cause) => Err(not_focused().platform(format!("{cause:?}"))),

@@ -15,6 +15,9 @@ pub const POLL: Duration = Duration::from_millis(50);
 pub const CONFIRMATIONS: u32 = 2;
 /// Deadline of one read, in milliseconds.
 const READ_MS: u64 = 1_000;
+/// How long the window manager may take until it has worked off what it was asked, in milliseconds. Compositors on busy
+/// machines without a graphics card were seen to take more than a second.
+const MANAGER_MS: u64 = 5_000;
 
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +64,31 @@ pub fn request(
         WriteOutcome::NoReply => return Err(uncertain()),
         WriteOutcome::Uncertain(native) => return Err(uncertain().platform(native)),
     }
-    Ok(read_until(platform, key, holds))
+    // The time to settle begins when the window manager has taken the request, and its verdict counts only when it has
+    // nothing left to do: one that is busy has refused nothing.
+    if platform.manager_caught_up(Deadline::after_ms(MANAGER_MS)) == Evidence::Known(false) {
+        return match read_until(platform, key, holds, Deadline::after_ms(0)) {
+            seen @ (Settled::AsAsked(_) | Settled::Ended) => Ok(seen),
+            _ => Err(silent()),
+        };
+    }
+    let seen = read_until(platform, key, holds, Deadline::after_ms(SETTLE_MS));
+    if !matches!(seen, Settled::Otherwise(_)) {
+        return Ok(seen);
+    }
+    match platform.manager_caught_up(Deadline::after_ms(MANAGER_MS)) {
+        Evidence::Known(true) => Ok(read_until(platform, key, holds, Deadline::after_ms(0))),
+        Evidence::Known(false) => Err(silent()),
+        _ => Ok(seen),
+    }
+}
+
+fn silent() -> Error {
+    Error::new(Code::Timeout, Delivery::DeliveryUncertain, "the window manager has not taken the request in time")
+        .kind("window_manager_silent")
+        .suggest(
+            "It is busy or hung, and may still do it: read the window's state with list-windows before anything else.",
+        )
 }
 
 fn uncertain() -> Error {
@@ -70,16 +97,24 @@ fn uncertain() -> Error {
         .suggest("It may have been sent: read the window's state with list-windows before anything else.")
 }
 
-fn read_until(platform: &dyn Platform, key: &WindowKey, holds: &dyn Fn(&WindowState) -> bool) -> Settled {
-    let end = Deadline::after_ms(SETTLE_MS);
+fn read_until(
+    platform: &dyn Platform,
+    key: &WindowKey,
+    holds: &dyn Fn(&WindowState) -> bool,
+    end: Deadline,
+) -> Settled {
+    // Window managers animate: what holds must hold of a window that no longer moves.
+    let mut before: Option<WindowState> = None;
     let mut agreed = 0;
     loop {
         let seen = match platform.window_now(key, Deadline::after_ms(READ_MS)) {
             Evidence::Known(state) if holds(&state) => {
-                agreed += 1;
-                if agreed >= CONFIRMATIONS {
+                agreed = if before.as_ref() == Some(&state) { agreed + 1 } else { 1 };
+                // One that goes on moving beyond the time is as asked all the same.
+                if agreed >= CONFIRMATIONS || (end.passed() && before.is_some()) {
                     return Settled::AsAsked(state);
                 }
+                before = Some(state);
                 // Seen once at the very end: the second look is due all the same.
                 std::thread::sleep(POLL);
                 continue;
@@ -88,7 +123,7 @@ fn read_until(platform: &dyn Platform, key: &WindowKey, holds: &dyn Fn(&WindowSt
             Evidence::Absent => return Settled::Ended,
             Evidence::Unknown(cause) => Settled::Unread(cause),
         };
-        agreed = 0;
+        (before, agreed) = (None, 0);
         if end.passed() {
             return seen;
         }

@@ -149,6 +149,20 @@ fn in_front_is_proven_or_an_error() {
 }
 
 #[test]
+fn the_front_that_a_new_window_took_is_asked_for_once_more() {
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.manager.borrow_mut().push_back(Box::new(|w| {
+        *w = Evidence::Known(WindowState { focused: true, ..state() });
+        WriteOutcome::Accepted
+    }));
+    assert!(bring_to_front(&fake, &key(), Deadline::after_ms(1_000)).unwrap().sent);
+    assert_eq!(fake.requests.borrow().len(), 2);
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    assert!(bring_to_front(&fake, &key(), Deadline::after_ms(1_000)).is_err());
+    assert_eq!(fake.requests.borrow().len(), 2, "and no more");
+}
+
+#[test]
 fn restored_means_neither_icon_nor_full() {
     let full = WindowState { fullscreen: true, ..state() };
     let icon = WindowState { minimized: true, ..state() };
@@ -156,4 +170,26 @@ fn restored_means_neither_icon_nor_full() {
     assert!(!holds(&WindowChange::Restore, &full) && !holds(&WindowChange::Restore, &icon));
     // The size of an icon is not one that anybody sees.
     assert!(!holds(&WindowChange::Resize { width: 300.0, height: 200.0 }, &icon));
+}
+
+#[test]
+fn a_busy_manager_has_refused_nothing() {
+    // It gets to the request only when the time to settle is over.
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(true)));
+    fake.catches_up.borrow_mut().push_back(Box::new(|w| {
+        resized(w, 640.0, 480.0);
+        Evidence::Known(true)
+    }));
+    assert!(matches!(asked(&fake, &WIDE).unwrap(), Settled::AsAsked(_)));
+    // A hung one: neither done nor refused.
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(false)));
+    let error = asked(&fake, &WIDE).unwrap_err();
+    assert_eq!((error.code(), error.kind_name()), (Code::Timeout, Some("window_manager_silent")));
+    assert_eq!(error.delivery(), Delivery::DeliveryUncertain);
+    let fake = desk(Evidence::Known(state()), |_| WriteOutcome::Accepted);
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(true)));
+    fake.catches_up.borrow_mut().push_back(Box::new(|_| Evidence::Known(true)));
+    assert_eq!(asked(&fake, &WIDE).unwrap(), Settled::Otherwise(state()));
 }

@@ -28,9 +28,11 @@ pub fn window_id(object: &Object) -> String {
     format!("w-{}{}", object.bus.trim_start_matches(':'), object.path.replace('/', "-"))
 }
 
-/// The printed id of a window without a tree.
-pub fn x11_id(window: &X11Window) -> String {
-    format!("w-x{}", window.client)
+/// The printed id of a window without a tree: the X11 client with the process generation, since servers give a client's
+/// id to the next one (spec 1 §4, case `stale-window-id`).
+pub fn x11_id(window: &X11Window, process: &ProcessKey) -> String {
+    let started = process.instance.rsplit(':').next().unwrap_or_default();
+    format!("w-x{}-{}-{started}", window.client, process.pid)
 }
 
 /// A child of an application's root, as read.
@@ -192,7 +194,7 @@ fn window_key(x: &X11Window, process: &ProcessKey) -> WindowKey {
 
 fn treeless(app: &App, x: &X11Window, silent: bool) -> Window {
     Window {
-        id: x11_id(x),
+        id: x11_id(x, &app.process),
         title: x.title.clone().unwrap_or_default(),
         app_name: app.name.clone(),
         process: app.process.clone(),
@@ -237,5 +239,13 @@ mod tests {
     fn ids_are_bus_name_and_path() {
         let o = Object::new(":1.11", "/org/gnome/Calculator/a11y/948fd89a_9bda");
         assert_eq!(window_id(&o), "w-1.11-org-gnome-Calculator-a11y-948fd89a_9bda");
+    }
+
+    #[test]
+    fn an_id_without_a_tree_tells_generations_apart() {
+        let window = X11Window { client: 4_194_307, ..crate::atspi::windows::tests::window(0, "", 0, 0) };
+        let id = |pid, ticks: &str| x11_id(&window, &ProcessKey { pid, instance: format!("ab-cd:{ticks}") });
+        assert_eq!(id(7, "42"), "w-x4194307-7-42");
+        assert!(id(7, "43") != id(7, "42") && id(8, "42") != id(7, "42"));
     }
 }

@@ -112,11 +112,11 @@ pub fn bounds(window: &X11Window) -> agent_desktop_core::geometry::Rect {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::x11::{Extents, Rect};
 
-    fn window(client: u32, title: &str, x: i32, width: u32) -> X11Window {
+    pub(crate) fn window(client: u32, title: &str, x: i32, width: u32) -> X11Window {
         X11Window {
             client,
             pid: Some(1),

@@ -12,6 +12,7 @@ x11rb::atom_manager! {
         _NET_SUPPORTED,
         _NET_SUPPORTING_WM_CHECK,
         _NET_MOVERESIZE_WINDOW,
+        _NET_REQUEST_FRAME_EXTENTS,
         _NET_CLIENT_LIST,
         _NET_CLIENT_LIST_STACKING,
         _NET_ACTIVE_WINDOW,

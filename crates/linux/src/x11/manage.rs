@@ -18,8 +18,9 @@ use x11rb::protocol::xproto::{
 const PAGER: u32 = 2;
 /// ICCCM's iconic state.
 const ICONIC: u32 = 3;
-/// The gravity that means: the place given is the client's own, whatever frame is around it.
-const STATIC_GRAVITY: u32 = 10;
+/// The gravity that means: the place given is that of the frame's upper left corner. Static gravity would name the
+/// client's own, but openbox 3.6 is off by its frame's border there (measured).
+const NORTH_WEST: u32 = 1;
 /// The parts of a window's place that a request gives.
 const X: u32 = 1 << 8;
 const Y: u32 = 1 << 9;
@@ -97,6 +98,29 @@ impl Manager {
         (!self.supported.contains(&atom)).then_some(name)
     }
 
+    /// Waits until the window manager has worked off everything that was sent before. It handles messages in order, and
+    /// answers this one: how wide a frame it would draw around a window of ours that is never shown (EWMH
+    /// `_NET_REQUEST_FRAME_EXTENTS`). False where it doesn't have that message.
+    ///
+    /// # Errors
+    /// `Timeout` where it doesn't answer until the connection's deadline; `Disconnected`, `Protocol`.
+    pub fn catch_up(&self, x: &Connection) -> Result<bool, X11Error> {
+        let a = &self.atoms;
+        if !self.supported.contains(&a._NET_REQUEST_FRAME_EXTENTS) {
+            return Ok(false);
+        }
+        let c = x.raw();
+        let window = c.generate_id()?;
+        let options = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let class = WindowClass::INPUT_OUTPUT;
+        c.create_window(COPY_DEPTH_FROM_PARENT as u8, window, x.root(), -10, -10, 1, 1, 0, class, 0, &options)?
+            .check()?;
+        tell(x, window, a._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
+        wait_for_property(x, window, a._NET_FRAME_EXTENTS)?;
+        c.destroy_window(window)?.check()?;
+        Ok(true)
+    }
+
     /// Sends the request. Returns when the server has taken it.
     ///
     /// # Errors
@@ -110,11 +134,12 @@ impl Manager {
                 tell(x, client, a._NET_ACTIVE_WINDOW, [PAGER, time, 0, 0, 0])
             }
             Request::Place { x: left, y: top } if self.supported.contains(&a._NET_MOVERESIZE_WINDOW) => {
-                let flags = STATIC_GRAVITY | X | Y | PAGER << 12;
-                tell(x, client, a._NET_MOVERESIZE_WINDOW, [flags, left as u32, top as u32, 0, 0])
+                let flags = NORTH_WEST | X | Y | PAGER << 12;
+                let (dx, dy) = frame_point(NORTH_WEST, window.frame_extents.unwrap_or_default());
+                tell(x, client, a._NET_MOVERESIZE_WINDOW, [flags, (left + dx) as u32, (top + dy) as u32, 0, 0])
             }
             Request::Size { width, height } if self.supported.contains(&a._NET_MOVERESIZE_WINDOW) => {
-                let flags = STATIC_GRAVITY | WIDTH | HEIGHT | PAGER << 12;
+                let flags = NORTH_WEST | WIDTH | HEIGHT | PAGER << 12;
                 tell(x, client, a._NET_MOVERESIZE_WINDOW, [flags, 0, 0, width, height])
             }
             Request::Place { x: left, y: top } => {
@@ -156,15 +181,20 @@ fn server_time(x: &Connection, a: &Atoms) -> Result<u32, X11Error> {
     let class = WindowClass::INPUT_ONLY;
     c.create_window(COPY_DEPTH_FROM_PARENT as u8, window, x.root(), -10, -10, 1, 1, 0, class, 0, &options)?.check()?;
     c.change_property(PropMode::APPEND, window, a._NET_WM_NAME, a.UTF8_STRING, 8, 0, &[])?.check()?;
-    let time = loop {
-        match c.wait_for_event()? {
-            Event::PropertyNotify(e) if e.window == window => break e.time,
+    let time = wait_for_property(x, window, a._NET_WM_NAME)?;
+    c.destroy_window(window)?.check()?;
+    Ok(time)
+}
+
+/// When the property of a window of ours changed, in the server's time.
+fn wait_for_property(x: &Connection, window: u32, property: u32) -> Result<u32, X11Error> {
+    loop {
+        match x.raw().wait_for_event()? {
+            Event::PropertyNotify(e) if e.window == window && e.atom == property => return Ok(e.time),
             // Errors and events that an earlier request of ours left behind.
             _ => {}
         }
-    };
-    c.destroy_window(window)?.check()?;
-    Ok(time)
+    }
 }
 
 /// The gravity that the client asks for (ICCCM `WM_NORMAL_HINTS`); north-west where it asks for none.
@@ -173,7 +203,7 @@ fn win_gravity(x: &Connection, client: u32) -> Result<u32, X11Error> {
     let hints = x.raw().get_property(false, client, AtomEnum::WM_NORMAL_HINTS, AtomEnum::ANY, 0, 18)?.reply()?;
     let words = property::words(Some(&hints));
     let flags = words.first().copied().unwrap_or_default();
-    Ok(words.get(17).copied().filter(|_| flags & HAS_GRAVITY != 0).unwrap_or(1))
+    Ok(words.get(17).copied().filter(|_| flags & HAS_GRAVITY != 0).unwrap_or(NORTH_WEST))
 }
 
 /// How far the point that a client's own move request means lies from the client's place: window managers take it for the

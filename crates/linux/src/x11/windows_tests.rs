@@ -38,6 +38,10 @@ fn atoms() -> Atoms {
         _NET_WM_WINDOW_TYPE_NORMAL: 131,
         _NET_FRAME_EXTENTS: 132,
         _GTK_FRAME_EXTENTS: 133,
+        WM_CHANGE_STATE: 134,
+        _NET_SUPPORTING_WM_CHECK: 135,
+        _NET_MOVERESIZE_WINDOW: 136,
+        _NET_REQUEST_FRAME_EXTENTS: 137,
     }
 }
 
