@@ -75,6 +75,8 @@ pub enum TextSource {
     Name,
     /// What the adapter gives as `own_text`.
     OwnText,
+    /// What [`stable_description`](crate::tree::name::stable_description) gives.
+    Description,
 }
 
 /// One edge that must still hold, downwards: the parent still has this child.

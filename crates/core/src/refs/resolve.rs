@@ -285,7 +285,10 @@ fn stale(message: &str) -> Error {
 }
 
 fn other_item() -> Error {
-    stale("the text beside the element has changed: this place may show another item now").kind("context_changed")
+    stale(
+        "a text that told the element has changed, beside it or its description: this place may show another item now",
+    )
+    .kind("context_changed")
 }
 
 fn absent(message: &str) -> Error {

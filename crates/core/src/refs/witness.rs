@@ -6,7 +6,7 @@
 
 use crate::evidence::Evidence;
 use crate::platform::TextSource;
-use crate::tree::name::stable_name;
+use crate::tree::name::{stable_description, stable_name};
 use crate::tree::raw::{Cut, Grade, RawTree};
 use crate::vocab::role::Role;
 use std::collections::{BTreeMap, HashMap};
@@ -67,6 +67,17 @@ struct Group {
     holders: HashMap<String, Vec<u32>>,
     /// Whether a text of some item could not be read, or items may be missing.
     opaque: bool,
+    /// Whether a description of some item could not be read: then no description counts.
+    undescribed: bool,
+}
+
+/// What one item says.
+struct Texts {
+    texts: Vec<Text>,
+    /// Whether a name or a text could not be read.
+    blind: bool,
+    /// Whether a description could not be read.
+    undescribed: bool,
 }
 
 /// Finds witnesses in one tree; groups are computed once.
@@ -107,7 +118,9 @@ impl<'t> Witnesses<'t> {
             if group.opaque {
                 return Telling::Unread;
             }
-            let Some(mut texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            let Some(mut texts) = distinguishing(group, at as u32, element) else {
+                return if group.undescribed { Telling::Unread } else { Telling::NotUnique };
+            };
             if level == element && matches!(key, GroupKey::SameRole(..)) {
                 // A control among its like: its own label tells it, and resolution compares that by itself, so that a
                 // Play that became Pause is renamed and not another one.
@@ -208,20 +221,27 @@ impl<'t> Witnesses<'t> {
         };
         // Items that were not read may say the same.
         opaque |= self.tree.node(parent).cut.is_some();
-        let mut texts = Vec::with_capacity(items.len());
+        let mut texts: Vec<Vec<Text>> = Vec::with_capacity(items.len());
+        let mut undescribed = false;
+        for roots in &items {
+            let of_item = self.texts_of(roots);
+            opaque |= of_item.blind;
+            undescribed |= of_item.undescribed;
+            texts.push(of_item.texts);
+        }
+        if undescribed {
+            texts.iter_mut().for_each(|t| t.retain(|t| t.source != TextSource::Description));
+        }
         let mut holders: HashMap<String, Vec<u32>> = HashMap::new();
-        for (at, roots) in items.iter().enumerate() {
-            let (of_item, blind) = self.texts_of(roots);
-            opaque |= blind;
-            for t in &of_item {
+        for (at, of_item) in texts.iter().enumerate() {
+            for t in of_item {
                 let list = holders.entry(t.text.clone()).or_default();
                 if list.last() != Some(&(at as u32)) {
                     list.push(at as u32);
                 }
             }
-            texts.push(of_item);
         }
-        self.groups.insert(key, Group { items, texts, holders, opaque });
+        self.groups.insert(key, Group { items, texts, holders, opaque, undescribed });
     }
 
     fn children(&self, parent: u32, keep: impl Fn(u32) -> bool) -> Vec<Vec<u32>> {
@@ -229,9 +249,10 @@ impl<'t> Witnesses<'t> {
     }
 
     /// The texts below these roots, and whether one of them could not be read.
-    fn texts_of(&self, roots: &[u32]) -> (Vec<Text>, bool) {
+    fn texts_of(&self, roots: &[u32]) -> Texts {
         let mut texts = Vec::new();
         let mut blind = false;
+        let mut undescribed = false;
         for node in roots.iter().flat_map(|r| self.tree.subtree(*r)) {
             let raw = self.tree.node(node);
             blind |= raw.cut.as_ref().is_some_and(Cut::incomplete);
@@ -254,8 +275,12 @@ impl<'t> Witnesses<'t> {
                 // A secure field's label is no secret; what it holds never enters its name.
                 add(TextSource::Name, stable_name(&raw.facts));
             }
+            match stable_description(&raw.facts) {
+                Evidence::Unknown(_) => undescribed = true,
+                description => add(TextSource::Description, description),
+            }
         }
-        (texts, blind)
+        Texts { texts, blind, undescribed }
     }
 
     /// The cell's column, and the cells of the same table that hold witnesses.
@@ -289,8 +314,14 @@ struct Distinguishing {
 fn distinguishing(group: &Group, at: u32, element: u32) -> Option<Distinguishing> {
     let mine = group.texts.get(at as usize)?;
     let mut candidates: Vec<&Text> = mine.iter().collect();
-    // Labels and static text stay; names of controls may follow their state. So the former first.
-    candidates.sort_by_key(|t| (t.source != TextSource::OwnText, t.node.abs_diff(element)));
+    // Labels and static text stay; names of controls may follow their state. So the former first. A description is
+    // taken only where nothing else tells: toggles between the same names under the pointer often reword theirs.
+    let rank = |source| match source {
+        TextSource::OwnText => 0,
+        TextSource::Name => 1,
+        TextSource::Description => 2,
+    };
+    candidates.sort_by_key(|t| (rank(t.source), t.node.abs_diff(element)));
     let mut needed: Vec<&Text> = Vec::new();
     // Items that hold everything chosen so far; none chosen: all of them.
     let mut rivals: Option<Vec<u32>> = None;
@@ -414,6 +445,30 @@ mod tests {
         // Resolution compares the label by itself: no other text is needed.
         assert_eq!(Witnesses::new(&bar(["Save", "Play", "Stop"])).tell(3), Telling::NoItem);
         assert_eq!(Witnesses::new(&bar(["OK", "Play", "OK"])).tell(2), Telling::NotUnique);
+    }
+
+    #[test]
+    fn a_description_tells_where_labels_do_not() {
+        let day = |label: &str, day: &str| node(Role::Button).slot().name(label).description(day);
+        let week = |days: [Spec; 4]| node(Role::Window).child(node(Role::Group).children(days)).build();
+        let tree = week([day("M", "Monday"), day("T", "Tuesday"), day("W", "Wednesday"), day("T", "Thursday")]);
+        match Witnesses::new(&tree).tell(5) {
+            Telling::Witnesses { texts, row: None } => {
+                assert_eq!(texts, [Text { node: 5, source: TextSource::Description, text: "Thursday".into() }]);
+            }
+            other => panic!("{other:?}"),
+        }
+        // A label that is unique needs none: a reworded description is no other button.
+        assert_eq!(Witnesses::new(&tree).tell(2), Telling::NoItem);
+        let same = week([day("M", "Monday"), day("T", "Day"), day("W", "Wednesday"), day("T", "Day")]);
+        assert_eq!(Witnesses::new(&same).tell(5), Telling::NotUnique);
+        // A description that could not be read may be the same; where labels tell, it doesn't matter.
+        let unread = |f: &mut crate::tree::raw::Facts| {
+            f.names.description = Evidence::Unknown(crate::evidence::Cause::Late);
+        };
+        let late = week([day("M", ""), day("T", "Tuesday").facts(unread), day("W", ""), day("T", "Thursday")]);
+        assert_eq!(Witnesses::new(&late).tell(5), Telling::Unread);
+        assert_eq!(Witnesses::new(&late).tell(2), Telling::NoItem);
     }
 
     #[test]

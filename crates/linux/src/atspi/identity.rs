@@ -20,7 +20,7 @@ use crate::traits::process_life;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::platform::{ChainEdge, Presence, Probe, ProbeRequest, ProcessLife, TextSource};
-use agent_desktop_core::tree::name::stable_name;
+use agent_desktop_core::tree::name::{stable_description, stable_name};
 use agent_desktop_core::tree::raw::{Facts, Handle};
 use std::collections::HashMap;
 
@@ -398,6 +398,7 @@ impl<'a> Reads<'a> {
             match witness.source {
                 TextSource::OwnText => facts.own_text,
                 TextSource::Name => stable_name(&facts),
+                TextSource::Description => stable_description(&facts),
             }
         };
         self.witnesses.clone().zip(self.request.witnesses).map(text).collect()
