@@ -47,11 +47,12 @@ fn options(args: &Snapshot) -> Options {
 fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
     let platform = context.platform()?;
     let store = saved::store(context)?;
-    let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
+    let mut root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
     let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &plan(args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
+    locate::within(platform, &mut root, &tree, deadline)?;
     let presented = present(&tree, &options(args));
     let numbered = allocate_refs(&presented, 1);
     let id = SnapshotId::generate();
@@ -65,7 +66,11 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
         links: Vec::new(),
         entries: BTreeMap::new(),
     };
-    let unproven = Capture::fresh(&mut map, &tree).save(&tree, &numbered, None);
+    let mut capture = Capture::fresh(&mut map, &tree);
+    if let Some((of, number)) = &root.below {
+        capture = capture.below(of, *number);
+    }
+    let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
     store.save(id.as_str(), &map)?;
     Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
