@@ -24,6 +24,7 @@ pub fn read_tree(
     origin: Evidence<(f64, f64)>,
 ) -> Result<RawTree, Error> {
     let mut walk = Walk::new(wire, toolkit, plan, root);
+    walk.stand_below(above);
     walk.structure();
     let first = &walk.subjects[0].native;
     if let Some(why) = &first.dead {

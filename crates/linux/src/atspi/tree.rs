@@ -15,7 +15,7 @@ use crate::bus::{Call, CallError, Object, Wire};
 use crate::outcome::read::{Asked, ReadOutcome, classify};
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::platform::ReadPlan;
-use agent_desktop_core::tree::raw::Cut;
+use agent_desktop_core::tree::raw::{Cut, Link};
 use std::collections::HashSet;
 
 /// One node of a tree under construction.
@@ -51,6 +51,8 @@ pub struct Walk<'a> {
     edges: usize,
     text: usize,
     grids: bool,
+    /// What the root's ancestors say.
+    top: Above,
 }
 
 impl<'a> Walk<'a> {
@@ -70,9 +72,31 @@ impl<'a> Walk<'a> {
             edges: 0,
             text: 0,
             grids: true,
+            top: Above::default(),
         };
         walk.add(root, None, 0, 0);
         walk
+    }
+
+    /// Says where the root stands: what its ancestors say holds below it, too, as when a window is read from its top. In a
+    /// page or an item of a recycling list addresses follow the slot; where that can't be read, they are taken to.
+    pub fn stand_below(&mut self, above: &[Link]) {
+        // A window stands below its application alone, which says nothing.
+        if above.len() < 2 {
+            return;
+        }
+        let subject = |l: &Link| Some(Subject { object: Object::from_handle(&l.handle)?, native: Native::default() });
+        let mut ancestors: Vec<Subject> = above.iter().filter_map(subject).collect();
+        let fields = |at: usize| {
+            // The application itself has no place on the screen.
+            let place = (at > 0).then_some(Field::Extents);
+            [Field::Role, Field::States, Field::Name].into_iter().chain(place).map(move |f| (at, f))
+        };
+        let jobs = (0..ancestors.len()).flat_map(fields).collect();
+        flight::read(self.wire, self.toolkit, &mut ancestors, jobs, self.plan.deadline);
+        let unread = ancestors.len() != above.len() || ancestors.iter().any(|a| a.native.role_number().is_none());
+        let said = ancestors.iter().fold(Above::default(), |said, a| said.under(&a.native, self.toolkit));
+        self.top = if unread { Above { in_web: true, in_item: true, rows_follow: false, ..said } } else { said };
     }
 
     /// Leaves the cells of virtual containers unread: who looks for surfaces needs none.
@@ -131,7 +155,7 @@ impl<'a> Walk<'a> {
         for &at in level {
             let above = match self.nodes[at].parent {
                 Some(p) => self.nodes[p].above.under(&self.subjects[p].native, self.toolkit),
-                None => Above::default(),
+                None => self.top,
             };
             self.nodes[at].above = above;
         }

@@ -252,3 +252,33 @@ fn ten_thousand_deep_chain() {
     plan.max_depth = usize::MAX;
     assert_eq!(read_with(&app, Toolkit::Qt5, &plan).unwrap().nodes.len(), 10_002);
 }
+
+#[test]
+fn what_stands_above_a_part_holds_for_the_part() {
+    use agent_desktop_core::tree::raw::Grade;
+    let app = |page| {
+        Application::default()
+            .with("/root", node(n::APPLICATION, "", &["/w"]))
+            .with("/w", node(n::FRAME, "W", &["/page"]))
+            .with("/page", node(page, "", &["/row"]))
+            .with("/row", node(n::LIST_ITEM, "", &["/menu"]))
+            .with("/menu", node(n::MENU, "More", &["/entry"]))
+            .with("/entry", node(n::MENU_ITEM, "Remove", &[]))
+    };
+    let grade = |app: &Application, toolkit, above: &[&str]| {
+        let link = |p: &&str| Link { handle: Object::new(BUS, *p).handle(), index: 0 };
+        let above: Vec<Link> = above.iter().map(link).collect();
+        let plan = ReadPlan::contract(Deadline::after_ms(1_000));
+        let tree = read_tree(app, toolkit, Object::new(BUS, "/menu"), &above, &plan, Evidence::Absent).unwrap();
+        tree.nodes[1].facts.grade
+    };
+    let chain = &["/root", "/w", "/page", "/row"][..];
+    // In a page, and in an item of a list that recycles, addresses follow the place.
+    assert_eq!(grade(&app(n::DOCUMENT_WEB), Toolkit::Chromium, chain), Grade::Slot);
+    assert_eq!(grade(&app(n::PANEL), Toolkit::Chromium, chain), Grade::Follows);
+    assert_eq!(grade(&app(n::LIST), Toolkit::Gtk4, chain), Grade::Slot);
+    assert_eq!(grade(&app(n::LIST), Toolkit::Gtk4, &chain[..3]), Grade::Follows);
+    // What did not answer may be either.
+    assert_eq!(grade(&app(n::PANEL), Toolkit::Chromium, &["/root", "/gone"]), Grade::Slot);
+    assert_eq!(grade(&app(n::PANEL), Toolkit::Gtk4, &["/root", "/gone"]), Grade::Slot);
+}
