@@ -67,6 +67,7 @@ impl Fake {
             label: label.into(),
             mechanism: Mechanism::SemanticApi,
             needs: Policy::Headless,
+            unheard: false,
             key: 0,
             argument: String::new(),
         }

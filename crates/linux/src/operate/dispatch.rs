@@ -38,9 +38,12 @@ pub fn dispatch(bus: &Arc<Bus>, target: &Live, action: &Action, rung: &Rung, dea
     let mut calls = look.calls();
     let own = calls.len();
     calls.push(Call::new(&Object::root_of(object.bus.clone()), ACCESSIBLE, "GetChildren"));
+    calls.push(Call::get(&object, ACCESSIBLE, "Parent"));
     calls.extend(watcher.registrations());
     let answers = bus.flight(calls, soon);
     let windows = answers.get(own).cloned().and_then(Result::ok).and_then(|r| r.objects().ok()).unwrap_or_default();
+    let parent = answers.get(own + 1).cloned().and_then(Result::ok).and_then(|r| r.object_property().ok());
+    watcher.scene().parent = parent.map(|p| p.path.to_string()).unwrap_or_default();
     watcher.scene().windows = windows.into_iter().map(|o| o.path.to_string()).collect();
     let mut writer = Writer { bus, watcher, target: object.clone(), toolkit, deadline };
     let outcome = match look.judge(&answers[..own]) {
@@ -65,6 +68,7 @@ fn fill_scene(scene: &mut Scene, target: &Live, plan: &Plan) {
     let role = target.facts.role.known().copied();
     let popup = target.facts.states.known().is_some_and(|s| s.has(State::HasPopup));
     scene.toggles = target.facts.capabilities.known().is_some_and(|c| c.has(Capability::Toggle));
+    scene.menu_item = role == Some(Role::MenuItem);
     scene.opens = popup || matches!(role, Some(Role::ComboBox | Role::MenuButton | Role::MenuItem | Role::Menu));
 }
 

@@ -1,11 +1,11 @@
 //! A subscription to one application's events, made before the dispatch, and the wait for reply and effects at once
 //! (decisions D5).
 
-use super::event::{Event, INTERFACES, Says, Scene, WANTED, classify, is_final, strong, surface};
+use super::event::{Event, INTERFACES, Says, Scene, WANTED, around, classify, is_final, strong, surface};
 use super::offer::at;
 use crate::atspi::interface::ACCESSIBLE;
 use crate::atspi::role::native as n;
-use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Wire};
+use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Ticket, Wire};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::platform::{Effect, Watch};
 use std::sync::Arc;
@@ -23,6 +23,11 @@ const LOOK_UP: usize = 6;
 const KEPT: usize = 64;
 /// Events that are still taken when the time is up: those that had been queued.
 const LATE: usize = 256;
+/// For how long an application that answers nobody is waited for beyond the window, in milliseconds: GTK 3 builds a
+/// preferences dialog in a quarter of a second on a loaded machine, and shows it then (seen in galculator).
+const BUSY_MS: u64 = 1_000;
+/// An answer that comes sooner, in milliseconds, is that of an application that had nothing to do.
+const IDLE_MS: u128 = 15;
 /// Objects whose showing is looked into, for one action.
 const LOOKS: usize = 8;
 
@@ -46,6 +51,8 @@ pub struct Watcher {
     window_ms: u64,
     seen: Vec<Effect>,
     looks: usize,
+    /// Whether the last call was answered: an application that owes one is known to be at work.
+    answered: bool,
 }
 
 impl Watcher {
@@ -61,7 +68,7 @@ impl Watcher {
             root: Object::root_of(target.bus.clone()).path.to_string(),
             ..Scene::default()
         };
-        Self { bus, app: target.bus.clone(), rules, scene, window_ms, seen: Vec::new(), looks: 0 }
+        Self { bus, app: target.bus.clone(), rules, scene, window_ms, seen: Vec::new(), looks: 0, answered: false }
     }
 
     /// Calls that ask the registry to have this application announce its events. The registry replies after it has
@@ -84,12 +91,16 @@ impl Watcher {
             Ok(ticket) => ticket,
             Err(e) => return Sent::Answer(Err(e)),
         };
+        self.answered = false;
         let mut pending: Option<Deadline> = None;
         let mut late = 0;
         loop {
             let until = pending.map_or(deadline, |p| p.min(deadline));
             match self.bus.a11y().next(until) {
-                Some(Incoming::Reply(t, answer)) if t == ticket => return Sent::Answer(answer),
+                Some(Incoming::Reply(t, answer)) if t == ticket => {
+                    self.answered = answer.is_ok();
+                    return Sent::Answer(answer);
+                }
                 Some(Incoming::Reply(..)) => {}
                 Some(Incoming::Signal(signal)) => {
                     self.take(Event::read(&signal), deadline);
@@ -118,17 +129,23 @@ impl Watcher {
 
     /// Takes what comes for so long, or until something opened: the effects are seen within the window all the same.
     pub fn linger(&mut self, ms: u64, deadline: Deadline) {
-        let until = deadline.within_ms(ms);
+        self.take_until(deadline.within_ms(ms), None);
+        self.window_ms = self.window_ms.saturating_sub(ms);
+    }
+
+    /// Takes what comes until the time is up, something opened, or this call was answered; whether it was.
+    fn take_until(&mut self, until: Deadline, answer: Option<Ticket>) -> bool {
         let mut late = 0;
         while late <= LATE && !self.seen.iter().any(is_final) {
             match self.bus.a11y().next(until) {
                 Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
+                Some(Incoming::Reply(ticket, _)) if Some(ticket) == answer => return true,
                 Some(Incoming::Reply(..)) => {}
                 None => break,
             }
             late += usize::from(until.passed());
         }
-        self.window_ms = self.window_ms.saturating_sub(ms);
+        false
     }
 
     fn take(&mut self, event: Option<Event>, deadline: Deadline) {
@@ -137,6 +154,11 @@ impl Watcher {
             Says::Nothing => return,
             Says::Effect(effect) => effect,
             Says::Shown(path) => self.look(path, deadline),
+            Says::ParentExpanded(path) => {
+                let object = Object::new(self.app.clone(), path);
+                let role = self.bus.call(Call::new(&object, ACCESSIBLE, "GetRole"), deadline.within_ms(LOOK_MS));
+                around(role.and_then(|r| r.uint()).ok())
+            }
         };
         if self.seen.len() < KEPT && !self.seen.contains(&effect) {
             self.seen.push(effect);
@@ -176,8 +198,8 @@ impl Watcher {
 }
 
 impl Watch for Watcher {
-    fn effects(&mut self, until: Deadline) -> Vec<Effect> {
-        let mut until = until;
+    fn effects(&mut self, end: Deadline) -> Vec<Effect> {
+        let mut until = end;
         let mut late = 0;
         loop {
             // Events that never end must not hold up the deadline.
@@ -185,12 +207,12 @@ impl Watch for Watcher {
             if late > LATE {
                 return std::mem::take(&mut self.seen);
             }
-            // What was queued is taken at once. A surface ends the wait, anything less shortens it: a menu button says
-            // first that it is pressed, and then opens.
+            // What was queued is taken at once. A surface ends the wait, anything less shortens it to a pause: a menu
+            // button says first that it is pressed, and then opens; a dialog that is built says much before it shows.
             if self.seen.iter().any(is_final) {
                 until = until.within_ms(0);
             } else if !self.seen.is_empty() {
-                until = until.within_ms(NEARER_MS);
+                until = end.within_ms(NEARER_MS);
             }
             match self.bus.a11y().next(until) {
                 Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
@@ -202,6 +224,23 @@ impl Watch for Watcher {
 
     fn window_ms(&self) -> u64 {
         self.window_ms
+    }
+
+    fn overtime(&mut self, deadline: Deadline) -> Vec<Effect> {
+        let end = deadline.within_ms(BUSY_MS);
+        let root = Object::root_of(self.app.clone());
+        while self.answered && !end.passed() && !self.seen.iter().any(is_final) {
+            let asked = std::time::Instant::now();
+            let Ok(ticket) = self.bus.a11y().post(&Call::new(&root, ACCESSIBLE, "GetRole"), end) else { break };
+            let answered = self.take_until(end, Some(ticket));
+            self.bus.a11y().forget(ticket);
+            if !answered || asked.elapsed().as_millis() < IDLE_MS {
+                break;
+            }
+            // What it was at shows right after.
+            self.take_until(end.within_ms(NEARER_MS), None);
+        }
+        std::mem::take(&mut self.seen)
     }
 }
 
