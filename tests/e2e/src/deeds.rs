@@ -199,6 +199,7 @@ impl Live<'_> {
             // The field has the number, and the page is not told: the answer says that no more was verified.
             let data = self.desk.ok(&["set-value", &count, "7"]);
             assert_eq!(data["details"]["application_commit"], "not_verified", "{data}");
+            assert_eq!(data["details"]["commit_reason"], "application_not_told", "{data}");
         } else {
             self.once_verified(&["set-value", &count, "7"], "value", "count", json!(7));
         }
@@ -243,6 +244,8 @@ impl Live<'_> {
             let data = self.desk.ok(&["select", &pick, "Three"]);
             wait_for("the choice", || (self.field("pick") == "Three").then_some(()));
             assert_eq!(delivery(&data), "delivered_verified", "{data}");
+            assert_eq!(data["details"]["application_commit"], "not_verified", "{data}");
+            assert_eq!(data["details"]["commit_reason"], "application_not_told", "{data}");
             return;
         }
         self.once_verified(&["select", &pick, "Three"], "selected", "pick", json!("Three"));

@@ -281,6 +281,18 @@ impl Toolkit {
         self == Chromium
     }
 
+    /// GTK 3 lists `expand or contract` on every cell of every table; only those of a row with rows below are EXPANDABLE
+    /// (seen in galculator, whose flat tables answer no).
+    pub fn cells_list_expansion_always(self) -> bool {
+        self == Gtk3
+    }
+
+    /// Combo boxes without a Selection of their own whose options stand in the tree and can be chosen there (FINDINGS §5
+    /// "combo / select").
+    pub fn options_stand_in_the_tree(self) -> bool {
+        self.web()
+    }
+
     /// Whether actions are worth asking for. Text nodes of pages list `clickAncestor` alone; GTK 4's labels clipboard
     /// actions alone, its containers none or the window's own (FINDINGS §2, §5).
     pub fn asks_actions(self, role: u32) -> bool {
