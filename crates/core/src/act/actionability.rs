@@ -141,6 +141,9 @@ fn visible(facts: &Facts, report: &mut Report) {
         Evidence::Known(s) if s.has(State::Hidden) => {
             report.add("visible", Status::Fail, Some("the element, its page or its window is not shown"))
         }
+        Evidence::Known(s) if facts.shown_unsure && !s.has(State::Offscreen) => {
+            report.add("visible", Status::Pass, Some("nothing tells whether its page is shown"))
+        }
         Evidence::Known(s) => {
             report.offscreen = s.has(State::Offscreen);
             report.add("visible", Status::Pass, report.offscreen.then_some("offscreen; semantic delivery reaches it"));

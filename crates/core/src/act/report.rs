@@ -277,6 +277,7 @@ fn read_once(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, be
         process: &map.process,
         target,
         label_sources: &entry.label_sources,
+        page_signs: entry.page_signs.as_deref(),
         role: entry.role,
         edges: &[],
         witnesses: &[],

@@ -52,7 +52,8 @@ pub struct Snapshot {
     /// Window by id, from list-windows.
     #[arg(long, value_name = "ID")]
     pub window_id: Option<String>,
-    /// Leave out leaves that have no ref.
+    /// Leave out leaves that have no ref, and fold closed menus and pages that are not shown (they keep a ref for --root;
+    /// find looks into them).
     #[arg(short = 'i', long)]
     #[serde(default)]
     pub interactive_only: bool,
@@ -70,7 +71,7 @@ pub struct Snapshot {
     /// Surface to observe: window, focused, menu, menubar, sheet, popover, alert (default window).
     #[arg(long, value_name = "KIND")]
     pub surface: Option<String>,
-    /// Levels below the root (default 10).
+    /// Levels below the root (default: 10, in which anonymous wrappers of a single child don't count).
     #[arg(long, value_name = "N")]
     pub max_depth: Option<u8>,
     /// Add bounds in screen pixels.
@@ -93,7 +94,8 @@ pub struct Snapshot {
     /// One cell of a large table (not available yet).
     #[arg(long, value_name = "CELL")]
     pub cell: Option<String>,
-    /// json (default) or text, an indented outline.
+    /// json (default) or text, an outline: role "name" = "value" ~ "description" #"native id" ?unread [states]
+    /// {actions} (children) ref.
     #[arg(long, value_enum)]
     pub format: Option<Format>,
 }

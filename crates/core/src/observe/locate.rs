@@ -61,11 +61,8 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         open.extend(platform.surfaces(app, deadline)?.into_iter().map(|s| (app.name.clone(), s)));
     }
     // The one that opened last is on top.
-    let (name, found) = open.into_iter().rev().find(|(_, s)| s.kind == surface).ok_or_else(|| {
-        Error::before(Code::WindowNotFound, format!("no {surface} of the application is open"))
-            .kind("surface_not_open")
-            .suggest("'list-surfaces' shows what is open; open it first, for example with click or right-click.")
-    })?;
+    let at = open.iter().rposition(|(_, s)| s.kind == surface).ok_or_else(|| not_open(surface, &open))?;
+    let (name, found) = open.swap_remove(at);
     Ok(Root {
         source: Source {
             app: app_name.unwrap_or(name),
@@ -114,6 +111,25 @@ pub fn within(platform: &dyn Platform, root: &mut Root, layer: &RawTree, deadlin
     }
     root.below = Some((map, ROOT));
     Ok(())
+}
+
+/// No such surface is open; what is open is named, since one toolkit's alert is another one's sheet, or a window.
+fn not_open(surface: Surface, open: &[(String, SurfaceInfo)]) -> Error {
+    let rows: Vec<_> = open.iter().map(|(_, s)| crate::platform::apps::surface_json(s)).collect();
+    let mut kinds: Vec<&str> = open.iter().map(|(_, s)| s.kind.token()).collect();
+    kinds.dedup();
+    let error = Error::before(Code::WindowNotFound, format!("no {surface} of the application is open"))
+        .kind("surface_not_open")
+        .detail("open", rows);
+    if kinds.is_empty() {
+        return error.suggest(
+            "Nothing but windows is open: 'list-windows' shows them. Open it first, for example with click or right-click.",
+        );
+    }
+    error.suggest(format!(
+        "Open are: {}. A dialog that is no {surface} here is one of these, or a window: 'snapshot --window-id ID' with an id from list-windows.",
+        kinds.join(", ")
+    ))
 }
 
 fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {

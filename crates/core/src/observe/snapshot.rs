@@ -13,7 +13,7 @@ use crate::refs::capture::{Capture, drop_below};
 use crate::refs::entry::{FORMAT, RefMap};
 use crate::refs::id::{RefId, SnapshotId};
 use crate::refs::resolve::Purpose;
-use crate::tree::json::to_json;
+use crate::tree::json::{cut_json, to_json};
 use crate::tree::present::{Options, Presented, allocate_refs, present};
 use crate::tree::raw::RawTree;
 use crate::tree::text::{Header, RefStyle, to_text};
@@ -36,6 +36,7 @@ fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
 fn options(args: &Snapshot) -> Options {
     Options {
         max_depth: u32::from(args.depth()),
+        free_wrappers: args.max_depth.is_none() && !args.is_skeleton(),
         skeleton: args.is_skeleton(),
         interactive_only: args.interactive_only,
         compact: args.compact,
@@ -155,6 +156,9 @@ fn answer(
     if !complete {
         out.insert("truncated".into(), json!(true));
         out.insert("nodes_observed".into(), json!(tree.nodes.len()));
+    }
+    if let Some(cut) = cut_json(presented) {
+        out.insert("cut".into(), cut);
     }
     if unproven {
         out.insert("identity_unproven".into(), json!(true));

@@ -2,7 +2,7 @@
 
 use super::fixture::{Spec, chain, node};
 use super::json::to_json;
-use super::present::{Earns, MAX_RAW_DEPTH, Options, Presented, allocate_refs, earns_ref, present};
+use super::present::{Earns, MAX_RAW_DEPTH, Options, Presented, Shown, allocate_refs, earns_ref, present};
 use super::raw::{Cut, RawTree};
 use super::text::{Header, RefStyle, quoted, to_text};
 use crate::evidence::{Cause, Evidence};
@@ -282,6 +282,94 @@ fn a_skeleton_leads_into_every_cut_branch() {
 }
 
 #[test]
+fn any_depth_leads_into_every_cut_branch_and_counts_them() {
+    let deep = |name: &str| {
+        let leaf = node(Role::Button).name("x").can(Capability::Click);
+        node(Role::Group).name(name).child(node(Role::Group).slot().child(leaf))
+    };
+    let tree = node(Role::Window).name("w").child(deep("a")).child(deep("b")).build();
+    let options = Options { max_depth: 2, ..Options::default() };
+    let p = present(&tree, &options);
+    assert!(p.complete, "a cut that was asked for");
+    assert_eq!((p.clamped, p.closed), (2, 0));
+    // A group of the slot grade without a name can't be found again: the one above leads there.
+    assert_eq!(p.nodes.iter().map(|n| n.earns).collect::<Vec<_>>(), {
+        use Earns::{Anchor as A, Nothing as N};
+        [N, A, N, A, N]
+    });
+    assert_eq!(crate::tree::json::cut_json(&p), Some(serde_json::json!({"by_depth": 2})));
+    assert!(text(&tree, &options, RefStyle::Qualified).lines().next().is_some_and(|l| l.ends_with("| 2 cut by depth")));
+    assert_eq!(crate::tree::json::cut_json(&present(&tree, &Options::default())), None);
+    // What `-i` drops at any depth is not cut off by this one.
+    let inert = node(Role::Window).name("w").child(node(Role::Group).child(node(Role::StaticText).name("t"))).build();
+    let p = present(&inert, &Options { max_depth: 1, interactive_only: true, ..Options::default() });
+    assert_eq!((p.nodes.len(), p.clamped), (1, 0));
+}
+
+#[test]
+fn without_a_named_depth_wrappers_of_one_child_spend_none() {
+    let wrapped = |wrapper: fn() -> Spec| {
+        node(Role::Window).child(wrapper().child(wrapper().child(node(Role::Button).name("Buy")))).build()
+    };
+    let options = Options { max_depth: 1, free_wrappers: true, ..Options::default() };
+    assert_eq!(present(&wrapped(|| node(Role::Group)), &options).nodes.len(), 4);
+    let named = Options { free_wrappers: false, ..options.clone() };
+    assert_eq!(present(&wrapped(|| node(Role::Group)), &named).nodes.len(), 2);
+    for wrapper in [
+        || node(Role::Group).name("Cart"),
+        || node(Role::Group).name_unknown(),
+        || node(Role::Group).can(Capability::Click),
+        || node(Role::Group).state(State::Hidden),
+        || node(Role::Group).child(node(Role::StaticText)),
+        || node(Role::List),
+    ] {
+        assert_eq!(present(&wrapped(wrapper), &options).clamped, 1);
+    }
+}
+
+#[test]
+fn interactive_folds_closed_menus_and_pages_that_are_not_shown() {
+    let entry = |name: &str| node(Role::MenuItem).name(name).can(Capability::Click).state(State::Offscreen);
+    let menu = |name: &str| node(Role::MenuItem).name(name).can(Capability::Click);
+    let button = |name: &str| node(Role::Button).name(name).can(Capability::Click);
+    let file = menu("File").child(entry("Open")).child(node(Role::Separator)).child(entry("Recent").child(entry("a")));
+    let tree = node(Role::Window)
+        .name("w")
+        .child(node(Role::Menu).child(file).child(menu("Edit").child(menu("Copy")).child(entry("Paste"))))
+        .child(
+            node(Role::Group)
+                .state(State::Hidden)
+                .child(node(Role::Group).state(State::Hidden).child(button("Later").state(State::Hidden))),
+        )
+        .child(button("Now"))
+        .build();
+    let options = Options { interactive_only: true, ..Options::default() };
+    let p = present(&tree, &options);
+    assert_eq!((p.clamped, p.closed), (0, 2));
+    // "Edit" is open: one of its entries is on the screen.
+    assert_eq!(
+        text(&tree, &options, RefStyle::Qualified).lines().skip(1).collect::<Vec<_>>(),
+        [
+            "window \"w\"",
+            "  menu",
+            "    menuitem \"File\" (3 children, folded) @s8f3k2p9:e1",
+            "    menuitem \"Edit\" @s8f3k2p9:e2",
+            "      menuitem \"Copy\" @s8f3k2p9:e3",
+            "      menuitem \"Paste\" [offscreen] @s8f3k2p9:e4",
+            "  group [hidden] (1 children, folded) @s8f3k2p9:e5",
+            "  button \"Now\" @s8f3k2p9:e6",
+        ]
+    );
+    let v = json(&tree, &options);
+    let folded = &v["children"][0]["children"][0];
+    assert_eq!((&folded["folded"], &folded["subtree_truncated"]), (&Value::from(true), &Value::from(true)));
+    // Without `-i` all of it is there, and who drills into it sees it.
+    assert_eq!(present(&tree, &Options::default()).nodes.len(), tree.nodes.len());
+    let inside = entry("File").child(entry("Open")).child(entry("Save")).build();
+    assert_eq!(present(&inside, &options).nodes.len(), 3);
+}
+
+#[test]
 fn a_budget_keeps_what_can_be_acted_on_and_counts_the_rest() {
     let texts = (0..200).map(|i| node(Role::StaticText).name(&format!("line {i}")));
     let tree = node(Role::Window)
@@ -401,6 +489,7 @@ fn any_spec() -> impl Strategy<Value = Spec> {
 fn any_options() -> impl Strategy<Value = Options> {
     (0..8u32, any::<[bool; 4]>(), proptest::option::of(0..400usize)).prop_map(|(max_depth, b, budget_tokens)| Options {
         max_depth,
+        free_wrappers: b[0] && b[1],
         skeleton: b[0],
         interactive_only: b[1],
         compact: b[2],
@@ -434,12 +523,29 @@ proptest! {
     }
 
     #[test]
-    fn interactive_and_compact_change_no_ref(spec in any_spec(), options in any_options()) {
+    fn compact_changes_no_ref(spec in any_spec(), options in any_options()) {
         let tree = spec.build();
-        let plain = Options { interactive_only: false, compact: false, budget_tokens: None, ..options.clone() };
-        let options = Options { budget_tokens: None, ..options };
+        let plain = Options { compact: false, budget_tokens: None, ..options.clone() };
+        let options = Options { compact: true, budget_tokens: None, ..options };
         prop_assert_eq!(shown(&tree, &plain).1, shown(&tree, &options).1);
         prop_assert_eq!(shown(&tree, &plain).0.complete, shown(&tree, &options).0.complete);
+    }
+
+    #[test]
+    fn interactive_takes_no_ref_but_below_what_says_so(spec in any_spec(), options in any_options()) {
+        let tree = spec.build();
+        let plain = Options { interactive_only: false, compact: false, budget_tokens: None, ..options.clone() };
+        let options = Options { interactive_only: true, budget_tokens: None, ..options };
+        let (all, some) = (shown(&tree, &plain).0, shown(&tree, &options).0);
+        for n in all.nodes.iter().filter(|n| n.earns == Earns::Action) {
+            let held = |s: &Shown| s.raw == n.raw && s.earns == Earns::Action;
+            let folded = |s: &Shown| s.closed && tree.ancestors_or_self(n.raw).skip(1).any(|a| a == s.raw);
+            prop_assert!(some.nodes.iter().any(|s| held(s) || folded(s)), "{:?} is nowhere", n.raw);
+        }
+        // Each folded element, or one above it, leads into what it holds.
+        for n in some.nodes.iter().filter(|n| n.closed) {
+            prop_assert!(n.subtree_truncated && n.children_count.is_some());
+        }
     }
 
     #[test]

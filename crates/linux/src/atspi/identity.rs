@@ -8,6 +8,7 @@ use super::compose::{Place, compose, label_text, wants_child_labels};
 use super::flight::{self, Subject};
 use super::interface as i;
 use super::native::{BASIC, Field, Label, Native};
+use super::pages::{self, Page};
 use super::role::native as n;
 use super::toolkit::{CellSource, Toolkit};
 use super::visibility::Above;
@@ -43,6 +44,8 @@ struct Reads<'a> {
     labels: std::ops::Range<usize>,
     witnesses: std::ops::Range<usize>,
     ancestors: std::ops::Range<usize>,
+    signs: std::ops::Range<usize>,
+    page: Option<Page>,
     edges: Vec<Edge>,
     parent: Answer,
     answered: bool,
@@ -64,6 +67,7 @@ pub fn probe(platform: &LinuxPlatform, request: &ProbeRequest<'_>, deadline: Dea
         platform.learn(reads.subjects[0].object.bus.clone(), reads.toolkit);
     }
     reads.second();
+    reads.page();
     reads.follow();
     reads.moved_edges();
     let element = reads.element(platform, request.bounds);
@@ -125,6 +129,7 @@ impl<'a> Reads<'a> {
         let labels = range(request.label_sources.iter().collect())?;
         let witnesses = range(request.witnesses.iter().map(|w| &w.handle).collect())?;
         let ancestors = range(ancestors.iter().collect())?;
+        let signs = range(request.page_signs.into_iter().flatten().collect())?;
         let edges = request.edges.iter().map(|e| {
             Ok(Edge {
                 parent: e.parent.as_ref().map(object).transpose()?,
@@ -143,6 +148,8 @@ impl<'a> Reads<'a> {
             labels,
             witnesses,
             ancestors,
+            signs,
+            page: None,
             parent: Err(CallError::Late { sent: false }),
             answered: false,
         })
@@ -162,6 +169,9 @@ impl<'a> Reads<'a> {
             if Some(at) != application {
                 jobs.push((at, Field::Extents));
             }
+        }
+        for at in self.signs.clone() {
+            jobs.extend(pages::SIGN.iter().map(|f| (at, *f)));
         }
         let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
         let target = &self.subjects[0].object;
@@ -216,7 +226,7 @@ impl<'a> Reads<'a> {
         self.subjects[0].native.keep(&wanted);
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
-            if self.ancestors.contains(&at) {
+            if self.ancestors.contains(&at) || self.signs.contains(&at) {
                 continue;
             }
             // What a secure field holds is not even read.
@@ -324,10 +334,18 @@ impl<'a> Reads<'a> {
         }
     }
 
+    /// Whether the page is shown in which the element stands.
+    fn page(&mut self) {
+        if self.request.page_signs.is_some() && self.answered {
+            self.page = Some(pages::of_signs(self.wire, &self.subjects[self.signs.clone()], self.deadline));
+        }
+    }
+
     fn above(&self) -> Above {
         // Outermost first.
         let down = self.ancestors.clone().rev();
-        down.fold(Above::default(), |above, at| above.under(&self.subjects[at].native, self.toolkit))
+        let above = down.fold(Above::default(), |above, at| above.under(&self.subjects[at].native, self.toolkit));
+        self.page.map_or(above, |page| above.on(page.unless_disabled(above)))
     }
 
     fn element(&mut self, platform: &LinuxPlatform, bounds: bool) -> Presence {

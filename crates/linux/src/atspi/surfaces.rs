@@ -83,8 +83,8 @@ fn surface_id(object: &Object) -> String {
 }
 
 fn title(top: &Top, window: Option<&Window>) -> Option<String> {
-    let own = top.native.name.known().filter(|t| !t.trim().is_empty()).cloned();
-    own.or_else(|| window.map(|w| w.title.clone())).filter(|t| !t.is_empty())
+    let own = || top.native.name.known().filter(|t| !t.trim().is_empty()).cloned();
+    window.map(|w| w.title.clone()).filter(|t| !t.is_empty()).or_else(own)
 }
 
 fn on_screen(top: &Top, toolkit: Toolkit) -> bool {

@@ -106,6 +106,12 @@ impl Toolkit {
         self != Gtk4
     }
 
+    /// A page that was shown once keeps its states and its place when another one is shown (seen in gnome-clocks): whether
+    /// it is on the screen is told by what [`super::pages`] asks.
+    pub fn pages_keep_their_place(self) -> bool {
+        self == Gtk4
+    }
+
     /// GTK 4 reports an element's own sensitivity, not that of a container which disables it (FINDINGS §2: entry in
     /// an insensitive combo box says `sensitive`).
     pub fn disabled_is_inherited(self) -> bool {
@@ -158,19 +164,30 @@ impl Toolkit {
     pub fn blank_name(self, role: u32, name: &str) -> bool {
         match self {
             Gtk4 if role == n::FILLER => is_type_name(name),
-            Gtk4 if role == n::PAGE_TAB_LIST => name == "Tab list",
             Gtk4 => {
-                ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
-                    name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-                }) && is_type_name(name)
+                (role == n::PAGE_TAB_LIST && name == "Tab list")
+                    || ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
+                        name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+                    }) && is_type_name(name)
             }
             _ => false,
         }
     }
 
+    /// A GTK 4.8 window without an accessible name of its own carries its C type's name, of any prefix (seen in gnome-clocks:
+    /// `ClocksWindow`, where X11 says `Clocks`). An application's own title may look the same: X11's title decides.
+    pub fn names_windows_by_type(self, name: &str) -> bool {
+        self == Gtk4 && is_type_name(name) && name.ends_with("Window")
+    }
+
     /// GTK 4.8 names every tab "Tab", in the user's language (seen in gtk4-widget-factory): the label inside tells more.
     pub fn name_is_generic(self, role: u32) -> bool {
         self == Gtk4 && role == n::PAGE_TAB
+    }
+
+    /// Qt's tooltips are descriptions, with their markup (seen in featherpad).
+    pub fn descriptions_may_be_rich(self) -> bool {
+        self.qt()
     }
 
     /// FINDINGS §2 "GTK4 4.8 names": labelled buttons read "7 7".
@@ -354,7 +371,12 @@ mod tests {
 
     #[test]
     fn type_names_are_blank_and_labels_are_not() {
-        for (role, name) in [(n::TEXT, "GtkEntry"), (n::FILLER, "AdwGizmo"), (n::FILLER, "HistoryView")] {
+        for (role, name) in [
+            (n::TEXT, "GtkEntry"),
+            (n::FILLER, "AdwGizmo"),
+            (n::FILLER, "HistoryView"),
+            (n::PAGE_TAB_LIST, "AdwViewSwitcher"),
+        ] {
             assert!(Gtk4.blank_name(role, name), "{name}");
         }
         for (role, name) in

@@ -7,6 +7,7 @@ use super::flight::{self, Subject};
 use super::interface as i;
 use super::labels;
 use super::native::{BASIC, Field, Native};
+use super::pages::{self, Page};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
 use super::visibility::Above;
@@ -33,6 +34,10 @@ pub struct Node {
     pub depth: usize,
     /// What its ancestors say.
     pub above: Above,
+    /// What is known of the page that begins here.
+    pub page: Option<Page>,
+    /// What tells of the page in which it stands.
+    pub signs: Vec<Object>,
     /// Its address, where that isn't the object that was read: a place.
     pub place: Option<Object>,
 }
@@ -121,6 +126,8 @@ impl<'a> Walk<'a> {
             cut: None,
             depth,
             above: Above::default(),
+            page: None,
+            signs: Vec::new(),
             place: None,
         });
         self.subjects.push(Subject { object, native });
@@ -282,15 +289,31 @@ impl<'a> Walk<'a> {
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, deadline);
         grid::place_cells(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
         self.limit_texts();
+        self.pages();
         self.hide_below();
         labels::in_tree(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
+    }
+
+    /// Which of several pages in one place is shown, where states don't tell.
+    fn pages(&mut self) {
+        if !self.toolkit.pages_keep_their_place() {
+            return;
+        }
+        for found in pages::of_tree(self.wire, &self.nodes, &self.subjects, self.plan.deadline) {
+            let node = &mut self.nodes[found.at];
+            (node.page, node.signs) = (Some(found.page.unless_disabled(node.above)), found.signs);
+        }
     }
 
     /// What lies in a page that isn't shown isn't shown: extents, now read, told it of the page.
     fn hide_below(&mut self) {
         for at in 1..self.nodes.len() {
             let Some(p) = self.nodes[at].parent else { continue };
-            self.nodes[at].above = self.nodes[p].above.under(&self.subjects[p].native, self.toolkit);
+            let above = self.nodes[p].above.under(&self.subjects[p].native, self.toolkit);
+            self.nodes[at].above = self.nodes[at].page.map_or(above, |page| above.on(page));
+            if self.nodes[at].page.is_none() {
+                self.nodes[at].signs = self.nodes[p].signs.clone();
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What can be seen (decisions D11): hidden, off screen, or neither, from what each toolkit reports.
 
 use super::native::Native;
+use super::pages::Page;
 use super::role::{self, native as n};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
@@ -14,6 +15,8 @@ pub struct Above {
     pub closed_popup: bool,
     /// A page or container that isn't shown.
     pub hidden: bool,
+    /// A page of which nothing tells whether it is shown.
+    pub unsure: bool,
     /// A container that is disabled, in toolkits that report only an element's own sensitivity.
     pub disabled: bool,
     /// Web content.
@@ -69,6 +72,7 @@ impl Above {
             && !states.has(States::SHOWING)
             && !states.is_empty();
         Self {
+            unsure: self.unsure,
             closed_popup: self.closed_popup || (popup && !states.has(States::VISIBLE) && !states.is_empty()),
             // The page of a background tab (FINDINGS §2 "background tabs in the tree"), a page of a stack, a container
             // that isn't visible; but not a popup that is only closed.
@@ -81,6 +85,12 @@ impl Above {
             // A notebook's page is shown or not, wherever it stands.
             scrolled: number != n::PAGE_TAB && (self.scrolled || number == n::VIEWPORT || item),
         }
+    }
+
+    /// What is known of the page that begins here.
+    #[must_use]
+    pub fn on(self, page: Page) -> Self {
+        Self { hidden: self.hidden || page == Page::NotShown, unsure: page == Page::Unsure, ..self }
     }
 
     /// What an element that was read says about its descendants, in addition.
