@@ -214,3 +214,76 @@ fn descriptions_carry_no_markup() {
         assert!(all.iter().any(|d| d.contains(inner)), "{inner:?} of {text:?} is nowhere");
     }
 }
+
+/// A window with a popover, and a stack of which one page has nothing to go by.
+const POPOVER_AND_STACK: &str = r#"
+import gi
+gi.require_version('Gtk', '4.0')
+from gi.repository import Gtk
+def build(app):
+    window = Gtk.ApplicationWindow(application=app, title='Parts')
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+    inside = Gtk.Box()
+    inside.append(Gtk.Button(label='Inside'))
+    popover = Gtk.Popover()
+    popover.set_child(inside)
+    more = Gtk.MenuButton(label='More')
+    more.set_popover(popover)
+    box.append(more)
+    stack = Gtk.Stack()
+    text = Gtk.Box()
+    text.append(Gtk.Label(label='Telling'))
+    text.append(Gtk.Entry(placeholder_text='first'))
+    stack.add_titled(text, 'one', 'One')
+    bare = Gtk.Box()
+    bare.append(Gtk.Entry(placeholder_text='second'))
+    stack.add_titled(bare, 'two', 'Two')
+    box.append(Gtk.StackSwitcher(stack=stack))
+    box.append(stack)
+    window.set_child(box)
+    window.present()
+app = Gtk.Application(application_id='org.example.Parts')
+app.connect('activate', build)
+app.run([])
+"#;
+
+/// What GTK 4 opens above a window is a surface of its own; and of a page that nothing tells about nothing is claimed.
+#[test]
+fn popovers_are_listed_and_what_nobody_tells_is_not_claimed() {
+    let desk = Desk::new();
+    let app = desk.launch(&["/usr/bin/python3", "-c", POPOVER_AND_STACK], 15);
+    let windows = desk.ok(&["list-windows"]);
+    let of = |w: &&Value| w["title"] == "Parts";
+    let id = windows.as_array().and_then(|w| w.iter().find(of)).expect("the window")["id"].as_str().expect("an id");
+    let look = || desk.ok(&["snapshot", "--window-id", id, "--max-depth", "50", "--timeout-ms", "20000"]);
+    let name = windows.as_array().and_then(|w| w.iter().find(of)).expect("the window")["app_name"].clone();
+    let name = name.as_str().expect("a name");
+    let open = || desk.ok(&["list-surfaces", "--app", name])["surfaces"].to_string().contains("popover");
+    let published = || desk.walk(app.pid(), &[])["nodes"].to_string().contains("GtkPopover");
+    assert_eq!((open(), published()), (false, false));
+    let data = look();
+    let more = seen(&data, "button", "More").into_iter().find(|n| n["available_actions"].to_string().contains("Click"));
+    desk.ok(&["click", &reference(more.expect("a button that can be clicked"))]);
+    wait_for("the popover", || published().then_some(()));
+    assert!(open());
+    let inside = desk.ok(&["snapshot", "--app", name, "--surface", "popover"]);
+    assert_eq!(seen(&inside, "button", "Inside").len(), 1, "{inside:#}");
+    assert!(seen(&inside, "tab", "One").is_empty(), "{inside:#}");
+
+    let choose = |page: &str| {
+        desk.ok(&["click", &reference(seen(&look(), "tab", page)[0])]);
+        let chosen = |n: &&Value| has(n, "selected");
+        wait_for("the page to be chosen", || seen(&look(), "tab", page).iter().any(chosen).then_some(()));
+    };
+    choose("Two");
+    choose("One");
+    let visible = |field: &str| {
+        let data = look();
+        let is = desk.ok(&["is", &reference(named(&data, "textfield", field)[0]), "--property", "visible"]);
+        (is["result"].clone(), is["applicable"].clone())
+    };
+    assert_eq!(visible("first"), (json!(true), json!(true)));
+    assert_eq!(visible("second"), (json!(false), json!(false)), "nothing on that page tells");
+    choose("Two");
+    assert_eq!(visible("first"), (json!(false), json!(true)));
+}

@@ -58,8 +58,12 @@ fn closed_menu(tree: &RawTree, at: u32) -> bool {
             || has(child, State::Offscreen)
             || child.facts.role == Evidence::Known(Role::Separator)
     };
+    // Some toolkits put a menu of its own below the entry that opens it: who drills into the entry wants the entries.
+    let of_root = tree.node(at).parent == Some(0)
+        && matches!(tree.node(0).facts.role, Evidence::Known(Role::MenuItem | Role::MenuButton));
     let opens = matches!(tree.node(at).facts.role, Evidence::Known(Role::Menu | Role::MenuItem | Role::MenuButton));
     // A separator alone says nothing about the menu.
     let entry = |c: u32| tree.node(c).facts.role != Evidence::Known(Role::Separator);
-    opens && children(tree, at).any(entry) && children(tree, at).all(off)
+    let passed = of_root && tree.node(at).facts.role == Evidence::Known(Role::Menu);
+    opens && !passed && children(tree, at).any(entry) && children(tree, at).all(off)
 }

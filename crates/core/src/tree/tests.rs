@@ -367,6 +367,10 @@ fn interactive_folds_closed_menus_and_pages_that_are_not_shown() {
     assert_eq!(present(&tree, &Options::default()).nodes.len(), tree.nodes.len());
     let inside = entry("File").child(entry("Open")).child(entry("Save")).build();
     assert_eq!(present(&inside, &options).nodes.len(), 3);
+    // Also where the entry has a menu of its own below it; a submenu in there is folded again.
+    let own = || node(Role::Menu).state(State::Offscreen).child(entry("Open")).child(entry("Recent").child(entry("a")));
+    let p = present(&entry("File").child(own()).build(), &options);
+    assert_eq!((p.nodes.len(), p.closed), (4, 1));
 }
 
 #[test]

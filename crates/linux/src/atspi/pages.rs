@@ -1,13 +1,14 @@
 //! Which of several pages in one place is shown, where states don't tell (GTK 4.8 reports no SHOWING, and a page that was
-//! shown once keeps its place and size). Measured in gnome-clocks and gtk4-widget-factory: asked for what is at its own
-//! middle (`GetAccessibleAtPoint`), a label that is on the screen always names itself, and nothing that isn't on the screen
-//! ever names anything. Other elements that are on the screen often name nothing: of those only an answer counts.
+//! shown once keeps its place and size: finding L2-3). Asked for what is at its own middle (`GetAccessibleAtPoint`), a label
+//! that is on the screen always names itself, and nothing that isn't on the screen ever names anything. Other elements that
+//! are on the screen often name nothing: of those only an answer counts.
 
 use super::flight::Subject;
 use super::interface as i;
 use super::native::{Field, Native};
 use super::role::{self, native as n};
 use super::state::Native as States;
+use super::toolkit::Toolkit;
 use super::tree::Node;
 use super::visibility::{Above, sentinel};
 use crate::bus::{Body, Call, Object, Wire};
@@ -65,11 +66,14 @@ fn overlap(a: Extents, b: Extents) -> bool {
 }
 
 /// Which children of a node share their place with a sibling that can be seen as far as states tell.
-fn sharing(nodes: &[Node], subjects: &[Subject], parent: usize) -> Vec<usize> {
+fn sharing(nodes: &[Node], subjects: &[Subject], parent: usize, toolkit: Toolkit) -> Vec<usize> {
+    let popover = |native: &Native, number| native.name.known().is_some_and(|name| toolkit.is_popover(number, name));
     let visible = |c: &&usize| {
         let native = &subjects[**c].native;
         let number = native.role_number().unwrap_or(n::INVALID);
-        native.states_or_none().has(States::VISIBLE) && !role::is_window(number) && number != n::SCROLL_BAR
+        // What opens above the rest counts from its own corner: its place says nothing.
+        let apart = matches!(number, n::SCROLL_BAR | n::MENU | n::POPUP_MENU) || popover(native, number);
+        native.states_or_none().has(States::VISIBLE) && !role::is_window(number) && !apart
     };
     let all: Vec<usize> = nodes[parent].children.iter().filter(visible).copied().collect();
     let own = extents(&subjects[parent].native);
@@ -132,10 +136,16 @@ fn verdict(answers: &[Option<bool>]) -> Page {
 }
 
 /// The pages of a tree whose extents have been read, outermost first.
-pub fn of_tree(wire: &dyn Wire, nodes: &[Node], subjects: &[Subject], deadline: Deadline) -> Vec<Found> {
+pub fn of_tree(
+    wire: &dyn Wire,
+    toolkit: Toolkit,
+    nodes: &[Node],
+    subjects: &[Subject],
+    deadline: Deadline,
+) -> Vec<Found> {
     let mut shares = vec![false; nodes.len()];
     for parent in (0..nodes.len()).filter(|p| nodes[*p].children.len() > 1) {
-        sharing(nodes, subjects, parent).into_iter().for_each(|at| shares[at] = true);
+        sharing(nodes, subjects, parent, toolkit).into_iter().for_each(|at| shares[at] = true);
     }
     let pages: Vec<(usize, Vec<usize>)> =
         (0..nodes.len()).filter(|at| shares[*at]).map(|at| (at, signs(nodes, subjects, &shares, at))).collect();

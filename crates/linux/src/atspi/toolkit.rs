@@ -106,10 +106,15 @@ impl Toolkit {
         self != Gtk4
     }
 
-    /// A page that was shown once keeps its states and its place when another one is shown (seen in gnome-clocks): whether
-    /// it is on the screen is told by what [`super::pages`] asks.
+    /// L2-3: a page that was shown once keeps its states and its place when another one is shown. Whether it is on the
+    /// screen is told by what [`super::pages`] asks.
     pub fn pages_keep_their_place(self) -> bool {
         self == Gtk4
+    }
+
+    /// GTK 4.8 lists an open popover below what it belongs to, with no role of its own (L2-5): it shows by its type's name.
+    pub fn is_popover(self, role: u32, name: &str) -> bool {
+        self == Gtk4 && role == n::FILLER && name.ends_with("Popover") && is_type_name(name)
     }
 
     /// GTK 4 reports an element's own sensitivity, not that of a container which disables it (FINDINGS §2: entry in
@@ -174,8 +179,8 @@ impl Toolkit {
         }
     }
 
-    /// A GTK 4.8 window without an accessible name of its own carries its C type's name, of any prefix (seen in gnome-clocks:
-    /// `ClocksWindow`, where X11 says `Clocks`). An application's own title may look the same: X11's title decides.
+    /// L2-4: a GTK 4.8 window without an accessible name of its own carries its C type's name, of any prefix. An
+    /// application's own title may look the same: X11's title decides.
     pub fn names_windows_by_type(self, name: &str) -> bool {
         self == Gtk4 && is_type_name(name) && name.ends_with("Window")
     }

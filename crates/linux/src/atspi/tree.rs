@@ -299,7 +299,7 @@ impl<'a> Walk<'a> {
         if !self.toolkit.pages_keep_their_place() {
             return;
         }
-        for found in pages::of_tree(self.wire, &self.nodes, &self.subjects, self.plan.deadline) {
+        for found in pages::of_tree(self.wire, self.toolkit, &self.nodes, &self.subjects, self.plan.deadline) {
             let node = &mut self.nodes[found.at];
             (node.page, node.signs) = (Some(found.page.unless_disabled(node.above)), found.signs);
         }

@@ -6,6 +6,7 @@ use crate::bus::{Body, Call, CallError, Reply};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::tree::raw::Cut;
 use agent_desktop_core::vocab::role::Role;
+use agent_desktop_core::vocab::state::State;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use zbus::zvariant::{ObjectPath, Value};
@@ -27,6 +28,10 @@ struct Element {
     text: Option<&'static str>,
     late: bool,
     dead: bool,
+    /// Extents, where they matter.
+    extents: Option<(i32, i32, i32, i32)>,
+    /// What it names at its middle: itself or nothing; neither is no answer.
+    names_itself: Option<bool>,
 }
 
 /// An application in memory that answers calls, and remembers them.
@@ -71,7 +76,11 @@ impl Application {
             ("GetName", Body::Int(k)) => reply(&e.actions[*k as usize]),
             ("GetText", _) => reply(&e.text.unwrap_or("")),
             ("GetRelationSet", _) => reply(&Vec::<(u32, Vec<(String, ObjectPath<'_>)>)>::new()),
-            ("GetExtents", _) => reply(&((1, 2, 3, 4),)),
+            ("GetExtents", _) => reply(&(e.extents.unwrap_or((1, 2, 3, 4)),)),
+            ("GetAccessibleAtPoint", _) if e.names_itself.is_some() => {
+                let path = if e.names_itself == Some(true) { &*call.object.path } else { "/org/a11y/atspi/null" };
+                reply(&Self::reference(path))
+            }
             ("Get", Body::Property(_, property)) => match *property {
                 "Name" => reply(&Value::from(e.name)),
                 "ChildCount" => reply(&Value::from(e.count.unwrap_or(e.children.len() as i32))),
@@ -281,4 +290,63 @@ fn what_stands_above_a_part_holds_for_the_part() {
     // What did not answer may be either.
     assert_eq!(grade(&app(n::PANEL), Toolkit::Chromium, &["/root", "/gone"]), Grade::Slot);
     assert_eq!(grade(&app(n::PANEL), Toolkit::Gtk4, &["/root", "/gone"]), Grade::Slot);
+}
+
+/// Pages in one place, as GTK 4.8 leaves them after each was shown once: only what names itself at its own middle tells.
+#[test]
+fn a_page_is_shown_by_what_its_labels_name() {
+    const PLACE: (i32, i32, i32, i32) = (0, 0, 400, 300);
+    let seen = States::VISIBLE | States::SENSITIVE;
+    let part = |role, name, extents, names_itself, children: &[&'static str]| Element {
+        states: seen,
+        extents: Some(extents),
+        names_itself,
+        ..node(role, name, children)
+    };
+    let page = |children: &[&'static str]| part(n::PANEL, "", PLACE, Some(false), children);
+    let label = |named| part(n::LABEL, "Text", (10, 10, 40, 20), named, &[]);
+    let button = || part(n::PUSH_BUTTON, "Press", (10, 40, 40, 20), Some(false), &[]);
+    let app = |first: Option<bool>, disabled: bool| {
+        let mut stack = part(n::PANEL, "", PLACE, Some(false), &["/a", "/b", "/c", "/d"]);
+        if disabled {
+            stack.states = States::VISIBLE;
+        }
+        Application::default()
+            .with("/w", Element { states: seen, ..node(n::FRAME, "w", &["/stack", "/beside"]) })
+            .with("/beside", part(n::PUSH_BUTTON, "Beside", (0, 300, 40, 20), Some(false), &[]))
+            .with("/stack", stack)
+            .with("/a", page(&["/a/l", "/a/b"]))
+            .with("/a/l", label(first))
+            .with("/a/b", button())
+            .with("/b", page(&["/b/l", "/b/b"]))
+            .with("/b/l", label(Some(true)))
+            .with("/b/b", button())
+            .with("/c", page(&["/c/b"]))
+            .with("/c/b", button())
+            .with("/d", part(n::PANEL, "", (0, 0, 0, 0), Some(false), &["/d/b"]))
+            .with("/d/b", part(n::PUSH_BUTTON, "Press", (0, 0, 0, 0), Some(false), &[]))
+    };
+    let told = |app: &Application| -> HashMap<String, (bool, bool)> {
+        let tree = read_with(app, Toolkit::Gtk4, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
+        let of = |n: &RawNode| {
+            let hidden = n.facts.states.known().unwrap().has(State::Hidden);
+            (n.handle.as_str()[BUS.len()..].to_owned(), (hidden, n.facts.shown_unsure))
+        };
+        tree.nodes.iter().map(of).collect()
+    };
+    let of = told(&app(Some(false), false));
+    // Not on the screen; on it; nothing tells; never laid out; in no such place.
+    for (path, wanted) in [
+        ("/a/b", (true, false)),
+        ("/a", (true, false)),
+        ("/b/b", (false, false)),
+        ("/c/b", (false, true)),
+        ("/d/b", (true, false)),
+        ("/beside", (false, false)),
+    ] {
+        assert_eq!(of[path], wanted, "{path}");
+    }
+    // No answer is no evidence, and what is disabled never names anything.
+    assert_eq!(told(&app(None, false))["/a/b"], (false, true));
+    assert_eq!(told(&app(Some(false), true))["/a/b"], (false, true));
 }
