@@ -64,6 +64,9 @@ fn closed_menu(tree: &RawTree, at: u32) -> bool {
     let opens = matches!(tree.node(at).facts.role, Evidence::Known(Role::Menu | Role::MenuItem | Role::MenuButton));
     // A separator alone says nothing about the menu.
     let entry = |c: u32| tree.node(c).facts.role != Evidence::Known(Role::Separator);
+    // What a combo box offers is what one chooses by.
+    let parent = tree.node(at).parent.map(|p| &tree.node(p).facts.role);
+    let offer = parent == Some(&Evidence::Known(Role::ComboBox));
     let passed = of_root && tree.node(at).facts.role == Evidence::Known(Role::Menu);
-    opens && !passed && children(tree, at).any(entry) && children(tree, at).all(off)
+    opens && !offer && !passed && children(tree, at).any(entry) && children(tree, at).all(off)
 }

@@ -363,6 +363,9 @@ fn interactive_folds_closed_menus_and_pages_that_are_not_shown() {
     let v = json(&tree, &options);
     let folded = &v["children"][0]["children"][0];
     assert_eq!((&folded["folded"], &folded["subtree_truncated"]), (&Value::from(true), &Value::from(true)));
+    // The choices of a combo box stay.
+    let combo = node(Role::ComboBox).child(node(Role::Menu).state(State::Offscreen).child(entry("One")));
+    assert_eq!(present(&node(Role::Window).child(combo).build(), &options).nodes.len(), 4);
     // Without `-i` all of it is there, and who drills into it sees it.
     assert_eq!(present(&tree, &Options::default()).nodes.len(), tree.nodes.len());
     let inside = entry("File").child(entry("Open")).child(entry("Save")).build();

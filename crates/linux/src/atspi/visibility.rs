@@ -129,17 +129,17 @@ impl Above {
 
     /// Whether the element can be seen.
     pub fn seen(self, number: u32, states: States, extents: &Evidence<(i32, i32, i32, i32)>, toolkit: Toolkit) -> Seen {
-        if states.is_empty() {
-            return Seen::Yes;
-        }
+        // What is above it tells also of an element that tells nothing itself (Qt's disabled entries of closed menus).
         if self.hidden {
             return Seen::Hidden;
         }
-        let folded = self.closed_popup || menuish(number);
-        let not_shown = if folded { Seen::Offscreen } else { Seen::Hidden };
         if self.closed_popup {
             return Seen::Offscreen;
         }
+        if states.is_empty() {
+            return Seen::Yes;
+        }
+        let not_shown = if menuish(number) { Seen::Offscreen } else { Seen::Hidden };
         if !states.has(States::VISIBLE) {
             return not_shown;
         }
@@ -230,6 +230,7 @@ mod tests {
         assert_eq!(open.seen(n::MENU_ITEM, States(States::VISIBLE), &GONE, Gtk3), Seen::Offscreen);
         let closed = open.below(n::LIST, States(States::SENSITIVE), &GONE, Qt5);
         assert_eq!(closed.seen(n::LIST_ITEM, States(SEEN), &REAL, Qt5), Seen::Offscreen);
+        assert_eq!(closed.seen(n::MENU_ITEM, States(0), &REAL, Qt5), Seen::Offscreen, "a disabled entry has no states");
     }
 
     #[test]
