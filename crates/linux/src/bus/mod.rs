@@ -4,6 +4,8 @@
 //! (FINDINGS §3 "Other calls", §10).
 
 pub mod call;
+pub mod direct;
+mod flight;
 pub mod join;
 pub mod peer;
 pub mod place;

@@ -29,8 +29,7 @@ impl Peers {
         if let Some(known) = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             return known.clone();
         }
-        let ask = Call::new(&Object::root_of(name.clone()), "org.a11y.atspi.Application", "GetApplicationBusAddress");
-        let address = match bus.call(ask, deadline) {
+        let address = match bus.call(address(name), deadline) {
             Ok(reply) => reply.text().ok().filter(|a| a.starts_with("unix:")),
             // Late: perhaps the next time.
             Err(CallError::Late { .. } | CallError::Broken { .. }) => return None,
@@ -40,6 +39,11 @@ impl Peers {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), peer.clone());
         peer
     }
+}
+
+/// The question where an application listens for direct connections. It doesn't listen before it is asked.
+pub(super) fn address(name: &Arc<str>) -> Call {
+    Call::new(&Object::root_of(name.clone()), "org.a11y.atspi.Application", "GetApplicationBusAddress")
 }
 
 /// Where calls to one application go.

@@ -9,6 +9,7 @@ use super::watch::{NoWatch, Sent, Watcher};
 use super::{popup, scroll};
 use crate::atspi::interface::{ACCESSIBLE, ACTION, COMPONENT, EDITABLE_TEXT, SELECTION, TABLE, TEXT, VALUE};
 use crate::atspi::toolkit::Toolkit;
+use crate::bus::direct::owner;
 use crate::bus::{Body, Bus, Call, CallError, Object, Reply, Wire};
 use crate::outcome::write::{Write, answered, failed};
 use agent_desktop_core::deadline::Deadline;
@@ -39,12 +40,17 @@ pub fn dispatch(bus: &Arc<Bus>, target: &Live, action: &Action, rung: &Rung, dea
     let own = calls.len();
     calls.push(Call::new(&Object::root_of(object.bus.clone()), ACCESSIBLE, "GetChildren"));
     calls.push(Call::get(&object, ACCESSIBLE, "Parent"));
+    calls.push(owner(&object.bus));
     calls.extend(watcher.registrations());
     let answers = bus.flight(calls, soon);
     let windows = answers.get(own).cloned().and_then(Result::ok).and_then(|r| r.objects().ok()).unwrap_or_default();
     let parent = answers.get(own + 1).cloned().and_then(Result::ok).and_then(|r| r.object_property().ok());
     watcher.scene().parent = parent.map(|p| p.path.to_string()).unwrap_or_default();
     watcher.scene().windows = windows.into_iter().map(|o| o.path.to_string()).collect();
+    let pid = answers.get(own + 2).and_then(|a| a.as_ref().ok()?.uint().ok());
+    let direct = toolkit.offers_a_line() || bus.is_direct(&object.bus);
+    let line = pid.filter(|_| direct).and_then(|pid| bus.line_for_writes(&object.bus, pid, soon));
+    watcher.write_over(line, direct);
     let mut writer = Writer { bus, watcher, target: object.clone(), toolkit, deadline };
     let outcome = match look.judge(&answers[..own]) {
         Ok(found) => writer.run(&plan, &look, action, &found),
@@ -236,10 +242,8 @@ impl Writer<'_> {
             return;
         };
         let call = Call::with(&self.target, TEXT, "SetCaretOffset", Body::Int(end));
-        if ladder::caret_stays_behind(self.toolkit)
-            && let Ok(ticket) = self.bus.a11y().post(&call, self.deadline)
-        {
-            self.bus.a11y().forget(ticket);
+        if ladder::caret_stays_behind(self.toolkit) {
+            self.watcher.post(&call, self.deadline);
         }
     }
 }

@@ -5,9 +5,9 @@ use super::event::{Event, INTERFACES, Says, Scene, WANTED, around, classify, is_
 use super::offer::at;
 use crate::atspi::interface::ACCESSIBLE;
 use crate::atspi::role::native as n;
-use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Ticket, Wire};
+use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Sender, Ticket, Wire};
 use agent_desktop_core::deadline::Deadline;
-use agent_desktop_core::platform::{Effect, Watch};
+use agent_desktop_core::platform::{Effect, EffectKind, Watch};
 use std::sync::Arc;
 
 /// After a strong effect, how long the reply may stay away before it counts as pending, in milliseconds. Handlers
@@ -17,6 +17,10 @@ const PENDING_MS: u64 = 250;
 const NEARER_MS: u64 = 40;
 /// Time for asking what something is that began to show, in milliseconds.
 const LOOK_MS: u64 = 200;
+/// While neither answer nor event comes, how often is looked for a window that came without one, in milliseconds.
+const QUIET_MS: u64 = 1_000;
+/// Time for that look, in milliseconds: it may have to find out first that the bus has gone silent.
+const LISTED_MS: u64 = 600;
 /// Parents that are asked for.
 const LOOK_UP: usize = 6;
 /// Effects that are kept.
@@ -53,6 +57,10 @@ pub struct Watcher {
     looks: usize,
     /// Whether the last call was answered: an application that owes one is known to be at work.
     answered: bool,
+    /// Where writes go, where it isn't the bus.
+    line: Option<Arc<Sender>>,
+    /// Whether windows may come without any event: see [`Watcher::listed`].
+    counts_windows: bool,
 }
 
 impl Watcher {
@@ -68,7 +76,18 @@ impl Watcher {
             root: Object::root_of(target.bus.clone()).path.to_string(),
             ..Scene::default()
         };
-        Self { bus, app: target.bus.clone(), rules, scene, window_ms, seen: Vec::new(), looks: 0, answered: false }
+        Self {
+            bus,
+            app: target.bus.clone(),
+            rules,
+            scene,
+            window_ms,
+            seen: Vec::new(),
+            looks: 0,
+            answered: false,
+            line: None,
+            counts_windows: false,
+        }
     }
 
     /// Calls that ask the registry to have this application announce its events. The registry replies after it has
@@ -84,25 +103,43 @@ impl Watcher {
         &mut self.scene
     }
 
+    /// Has writes go over a line of their own, where there is one. `counts` where the windows are to be looked at as well.
+    pub fn write_over(&mut self, line: Option<Arc<Sender>>, counts: bool) {
+        (self.line, self.counts_windows) = (line, counts);
+    }
+
     /// Sends one call and waits for its answer, or for a strong effect while the answer stays away. A late answer is
     /// dropped.
     pub fn send(&mut self, call: &Call, deadline: Deadline) -> Sent {
-        let ticket = match self.bus.a11y().post(call, deadline) {
+        let (line, bus) = (self.line.clone(), self.bus.clone());
+        let to = line.as_deref().unwrap_or(bus.a11y());
+        let ticket = match to.post(call, deadline) {
             Ok(ticket) => ticket,
             Err(e) => return Sent::Answer(Err(e)),
         };
         self.answered = false;
+        // An application that was silent on the bus doesn't hear whom to tell of events.
+        let blind = bus.is_direct(&self.app);
         let mut pending: Option<Deadline> = None;
         let mut late = 0;
         loop {
             let until = pending.map_or(deadline, |p| p.min(deadline));
-            match self.bus.a11y().next(until) {
-                Some(Incoming::Reply(t, answer)) if t == ticket => {
+            let pause = match (pending.is_none(), blind) {
+                (true, true) => until.within_ms(PENDING_MS),
+                (true, false) if self.counts_windows => until.within_ms(QUIET_MS),
+                _ => until,
+            };
+            let came = match &line {
+                None => bus.a11y().next(pause).map(|came| (came, true)),
+                Some(line) => line.next_of(bus.a11y(), pause).map(|(came, on_bus)| (came, !on_bus)),
+            };
+            match came {
+                Some((Incoming::Reply(t, answer), true)) if t == ticket => {
                     self.answered = answer.is_ok();
                     return Sent::Answer(answer);
                 }
-                Some(Incoming::Reply(..)) => {}
-                Some(Incoming::Signal(signal)) => {
+                Some((Incoming::Reply(..), _)) => {}
+                Some((Incoming::Signal(signal), _)) => {
                     self.take(Event::read(&signal), deadline);
                     if pending.is_none() && self.seen.iter().any(strong) {
                         pending = Some(Deadline::after_ms(PENDING_MS));
@@ -110,20 +147,52 @@ impl Watcher {
                     // Events that never end must not hold up the deadline.
                     late += usize::from(until.passed());
                     if late > LATE {
-                        self.bus.a11y().forget(ticket);
+                        to.forget(ticket);
                         return if pending.is_some() { Sent::Pending } else { Sent::Silent };
                     }
                 }
-                None if !until.passed() => {
+                None if to.is_broken() || bus.a11y().is_broken() => {
                     // The connection is gone: what was sent may have landed.
-                    let why = "the connection to the bus was lost".to_owned();
-                    return Sent::Answer(Err(CallError::Broken { sent: true, why }));
+                    let why = match line {
+                        None => "the connection to the bus was lost",
+                        Some(_) => "the connection to the application was lost",
+                    };
+                    return Sent::Answer(Err(CallError::Broken { sent: true, why: why.to_owned() }));
                 }
-                None => {
-                    self.bus.a11y().forget(ticket);
+                None if until.passed() => {
+                    to.forget(ticket);
                     return if pending.is_some() { Sent::Pending } else { Sent::Silent };
                 }
+                None => {
+                    self.listed(deadline);
+                    if self.seen.iter().any(strong) {
+                        pending = Some(Deadline::after_ms(PENDING_MS));
+                    }
+                }
             }
+        }
+    }
+
+    /// Sends one call for whose answer nobody waits: over the bus, which keeps it when we are gone, where the application
+    /// hears that.
+    pub fn post(&self, call: &Call, deadline: Deadline) {
+        let line = self.line.as_deref().filter(|_| self.bus.is_direct(&self.app));
+        let to = line.unwrap_or(self.bus.a11y());
+        if let Ok(ticket) = to.post(call, deadline) {
+            to.forget(ticket);
+        }
+    }
+
+    /// Looks for a window that wasn't there before, where no event told of one.
+    fn listed(&mut self, deadline: Deadline) {
+        if !self.counts_windows || self.scene.windows.is_empty() {
+            return;
+        }
+        let ask = Call::new(&Object::root_of(self.app.clone()), ACCESSIBLE, "GetChildren");
+        let now = self.bus.call(ask, deadline.within_ms(LISTED_MS)).and_then(|r| r.objects()).unwrap_or_default();
+        if now.iter().any(|o| !o.is_null() && !self.scene.windows.contains(&*o.path)) {
+            let what = "window listed".to_owned();
+            self.seen.push(Effect { kind: EffectKind::SurfaceAppeared, what, of_target: false });
         }
     }
 
@@ -217,7 +286,12 @@ impl Watch for Watcher {
             match self.bus.a11y().next(until) {
                 Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
                 Some(Incoming::Reply(..)) => {}
-                None => return std::mem::take(&mut self.seen),
+                None => {
+                    if !self.seen.iter().any(is_final) {
+                        self.listed(Deadline::after_ms(LISTED_MS));
+                    }
+                    return std::mem::take(&mut self.seen);
+                }
             }
         }
     }
