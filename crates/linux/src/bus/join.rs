@@ -80,8 +80,20 @@ impl Bus {
         if let Some(id) = self.id.get() {
             return Ok(id.clone());
         }
-        let id = self.a11y.call(Call::driver("GetId", Body::None), deadline)?.text()?;
+        let id = self.a11y.call(Self::id_call(), deadline)?.text()?;
         Ok(self.id.get_or_init(|| id).clone())
+    }
+
+    /// The call that asks for it, to go with others.
+    pub(crate) fn id_call() -> Call {
+        Call::driver("GetId", Body::None)
+    }
+
+    /// Takes the answer to [`Self::id_call`]; one that failed is asked for again when the id is needed.
+    pub(crate) fn learn_id(&self, answer: Option<Result<Reply, CallError>>) {
+        if let Some(id) = answer.and_then(|a| a.ok()?.text().ok()) {
+            self.id.get_or_init(|| id);
+        }
     }
 
     /// Whether trees are published: `org.a11y.Status` (FINDINGS §1), as `IsEnabled` and `ScreenReaderEnabled`.
@@ -98,6 +110,10 @@ impl Bus {
 impl Wire for Bus {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
         self.a11y.flight(calls, deadline)
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.a11y.sweep(calls, deadline)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod call;
 pub mod join;
+pub mod patience;
 pub mod peer;
 pub mod place;
 pub mod reply;

@@ -1,6 +1,7 @@
 //! The one place that sends: many calls in flight, each under the deadline. A late reply is dropped.
 
 use super::call::Call;
+use super::patience::Patience;
 use super::place;
 use super::reply::{self, CallError, Reply};
 use agent_desktop_core::deadline::Deadline;
@@ -39,6 +40,12 @@ pub trait Wire {
     /// Sends all calls and gives their answers in the same order.
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>>;
 
+    /// The same for reads of many elements of one application, each of which may fail alone: where the application
+    /// answers and a few of the calls don't come back, they are given up as late before the deadline ([`super::patience`]).
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.flight(calls, deadline)
+    }
+
     /// Sends one call.
     fn call(&self, call: Call, deadline: Deadline) -> Result<Reply, CallError> {
         self.flight(vec![call], deadline).pop().unwrap_or(Err(CallError::Late { sent: false }))
@@ -48,6 +55,10 @@ pub trait Wire {
 impl<W: Wire + ?Sized> Wire for Arc<W> {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
         (**self).flight(calls, deadline)
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        (**self).sweep(calls, deadline)
     }
 }
 
@@ -145,7 +156,13 @@ impl Sender {
         }
     }
 
-    async fn fly(&self, pump: &mut Pump, calls: &[Call], deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+    async fn fly(
+        &self,
+        pump: &mut Pump,
+        calls: &[Call],
+        mut patience: Option<Patience>,
+        deadline: Deadline,
+    ) -> Vec<Result<Reply, CallError>> {
         let until = Instant::from_std(deadline.instant());
         let mut answers: Vec<Option<Result<Reply, CallError>>> = calls.iter().map(|_| None).collect();
         let mut waiting: HashMap<u32, usize> = HashMap::with_capacity(calls.len().min(WINDOW * 4));
@@ -156,6 +173,9 @@ impl Sender {
                 match self.put(pump, &calls[at], until).await {
                     Ok(serial) => {
                         waiting.insert(serial, at);
+                        if let Some(patience) = &mut patience {
+                            patience.sent(serial);
+                        }
                     }
                     Err(e) => {
                         answers[at] = Some(Err(e));
@@ -167,11 +187,33 @@ impl Sender {
             if open == 0 {
                 break;
             }
-            let Some(message) = pump.next(until).await else { break };
-            let serial = match message.message_type() {
-                Type::MethodReturn | Type::Error => message.header().reply_serial().map(|s| s.get()),
-                _ => None,
+            let quiet = patience.as_ref().and_then(Patience::ends).filter(|end| *end < until);
+            let Some(message) = pump.next(quiet.unwrap_or(until)).await else {
+                let (Some(patience), Some(_), None) = (&mut patience, quiet, &pump.broken) else { break };
+                // Nothing came for long: whether anybody is there.
+                match self.put(pump, &patience.question(), until).await {
+                    Ok(serial) => patience.asked(serial),
+                    Err(_) => break,
+                }
+                continue;
             };
+            let serial = reply_serial(&message);
+            if let (Some(patience), Some(serial)) = (&mut patience, serial) {
+                if patience.answered(serial) {
+                    // It is, and has handled what was sent before.
+                    waiting.retain(|sent, at| {
+                        let gone = patience.given_up(*sent);
+                        if gone {
+                            answers[*at] = Some(Err(CallError::Late { sent: true }));
+                            lanes.done(*at);
+                            open -= 1;
+                        }
+                        !gone
+                    });
+                    patience.settled();
+                    continue;
+                }
+            }
             match serial.and_then(|s| waiting.remove(&s)) {
                 Some(at) => {
                     answers[at] = Some(reply::outcome(message));
@@ -249,7 +291,23 @@ impl Sender {
 impl Wire for Sender {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
         let mut pump = self.pump();
-        place::flight(calls, |calls| self.runtime.block_on(self.fly(&mut pump, &calls, deadline)))
+        place::flight(calls, |calls| self.runtime.block_on(self.fly(&mut pump, &calls, None, deadline)))
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        let mut pump = self.pump();
+        place::flight(calls, |calls| {
+            let patience = Patience::of(&calls);
+            self.runtime.block_on(self.fly(&mut pump, &calls, patience, deadline))
+        })
+    }
+}
+
+/// The serial of the call that a message answers.
+fn reply_serial(message: &Message) -> Option<u32> {
+    match message.message_type() {
+        Type::MethodReturn | Type::Error => message.header().reply_serial().map(|s| s.get()),
+        _ => None,
     }
 }
 
