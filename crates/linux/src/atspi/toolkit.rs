@@ -224,11 +224,11 @@ impl Toolkit {
         self.qt()
     }
 
-    /// Whether an application of this toolkit may not know `AccessibleId` at all: Qt 6.4 and GTK 4.8 answer every
-    /// question for it with an error (FINDINGS §3 "Other calls"), later ones with the id. Asked of the window alone, the
-    /// answer speaks for all.
+    /// Whether an application of this toolkit may not know `AccessibleId` at all: Qt 5.15 and 6.4 answer every question for
+    /// it with an error (FINDINGS §3 "Other calls"), later ones with the id. Asked of the window alone, the answer speaks
+    /// for all.
     pub fn may_lack_ids(self) -> bool {
-        matches!(self, Qt5 | Qt6 | Gtk4)
+        self.qt()
     }
 
     /// The action that follows the first one on every element, where that is so: Chromium lists the main action first,

@@ -25,6 +25,8 @@ pub(super) struct Patience {
     sent: HashMap<u32, Instant>,
     took: Vec<Duration>,
     progress: Instant,
+    /// How long it may be quiet, as far as that has been worked out.
+    limit: Duration,
     question: Option<(u32, Instant)>,
 }
 
@@ -37,6 +39,7 @@ impl Patience {
             sent: HashMap::new(),
             took: Vec::new(),
             progress: Instant::now(),
+            limit: LEAST,
             question: None,
         })
     }
@@ -46,9 +49,16 @@ impl Patience {
         self.sent.insert(serial, Instant::now());
     }
 
-    /// When the quiet has lasted long enough to ask; none while the question is open.
-    pub(super) fn ends(&self) -> Option<Instant> {
-        self.question.is_none().then(|| self.progress + self.quiet())
+    /// Until when nothing need be done about the quiet; none while the question is open. Asked before every message, so
+    /// that nothing is worked out here.
+    pub(super) fn until(&self) -> Option<Instant> {
+        self.question.is_none().then(|| self.progress + self.limit)
+    }
+
+    /// Whether it has been quiet for long enough to ask, by the pace so far.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.limit = self.quiet();
+        self.progress + self.limit <= Instant::now()
     }
 
     fn quiet(&self) -> Duration {
@@ -120,6 +130,18 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_application_is_waited_for_longer() {
+        let mut p = patience();
+        p.progress = Instant::now() - LEAST;
+        p.took = vec![Duration::from_millis(100); 3];
+        assert!(p.until().is_some_and(|until| until <= Instant::now()));
+        assert!(!p.is_over());
+        assert!(p.until().is_some_and(|until| until > Instant::now()));
+        p.progress = Instant::now() - Duration::from_secs(3);
+        assert!(p.is_over());
+    }
+
+    #[test]
     fn what_was_sent_before_the_question_is_given_up() {
         let mut p = patience();
         p.sent(1);
@@ -128,12 +150,12 @@ mod tests {
         assert!(!p.given_up(2), "nobody has been asked");
         std::thread::sleep(Duration::from_millis(2));
         p.asked(3);
-        assert_eq!(p.ends(), None);
+        assert_eq!(p.until(), None);
         std::thread::sleep(Duration::from_millis(2));
         p.sent(4);
         assert!(p.answered(3));
         assert!(p.given_up(2) && !p.given_up(4));
         p.settled();
-        assert!(p.ends().is_some());
+        assert!(p.until().is_some());
     }
 }

@@ -187,9 +187,12 @@ impl Sender {
             if open == 0 {
                 break;
             }
-            let quiet = patience.as_ref().and_then(Patience::ends).filter(|end| *end < until);
+            let quiet = patience.as_ref().and_then(Patience::until).filter(|end| *end < until);
             let Some(message) = pump.next(quiet.unwrap_or(until)).await else {
                 let (Some(patience), Some(_), None) = (&mut patience, quiet, &pump.broken) else { break };
+                if !patience.is_over() {
+                    continue;
+                }
                 // Nothing came for long: whether anybody is there.
                 match self.put(pump, &patience.question(), until).await {
                     Ok(serial) => patience.asked(serial),
@@ -198,21 +201,21 @@ impl Sender {
                 continue;
             };
             let serial = reply_serial(&message);
-            if let (Some(patience), Some(serial)) = (&mut patience, serial) {
-                if patience.answered(serial) {
-                    // It is, and has handled what was sent before.
-                    waiting.retain(|sent, at| {
-                        let gone = patience.given_up(*sent);
-                        if gone {
-                            answers[*at] = Some(Err(CallError::Late { sent: true }));
-                            lanes.done(*at);
-                            open -= 1;
-                        }
-                        !gone
-                    });
-                    patience.settled();
-                    continue;
-                }
+            if let (Some(patience), Some(serial)) = (&mut patience, serial)
+                && patience.answered(serial)
+            {
+                // It is, and has handled what was sent before.
+                waiting.retain(|sent, at| {
+                    let gone = patience.given_up(*sent);
+                    if gone {
+                        answers[*at] = Some(Err(CallError::Late { sent: true }));
+                        lanes.done(*at);
+                        open -= 1;
+                    }
+                    !gone
+                });
+                patience.settled();
+                continue;
             }
             match serial.and_then(|s| waiting.remove(&s)) {
                 Some(at) => {
