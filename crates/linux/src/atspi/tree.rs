@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
             [Field::Role, Field::States, Field::Name].into_iter().chain(place).map(move |f| (at, f))
         };
         let jobs = (0..ancestors.len()).flat_map(fields).collect();
-        flight::read(self.wire, self.toolkit, &mut ancestors, jobs, self.plan.deadline);
+        flight::read(self.wire.0, self.toolkit, &mut ancestors, jobs, self.plan.deadline);
         let unread = ancestors.len() != above.len() || ancestors.iter().any(|a| a.native.role_number().is_none());
         let said = ancestors.iter().fold(Above::default(), |said, a| said.under(&a.native, self.toolkit));
         self.top = if unread { Above { in_web: true, in_item: true, rows_follow: false, ..said } } else { said };
