@@ -204,10 +204,12 @@ impl<'a> Reads<'a> {
         if !self.answered {
             return;
         }
-        let above = self.above();
-        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
         // What was worth reading at capture has been asked already.
         let asked: Vec<Field> = wants::planned(self.request.plan).collect();
+        // Whether the application has ids was known then.
+        self.subjects[0].native.has_ids &= asked.contains(&Field::Id) || !self.toolkit.may_lack_ids();
+        let above = self.above();
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
         let mut jobs: Vec<(usize, Field)> = wanted.into_iter().filter(|f| !asked.contains(f)).map(|f| (0, f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
             if self.subjects[at].native.interfaces_or_none().has(i::Interfaces::TEXT) {
@@ -232,7 +234,9 @@ impl<'a> Reads<'a> {
             // What a secure field holds is not even read.
             let secure = wants::known_secure(&subject.native, self.toolkit);
             let may = |f: &Field| !(secure && matches!(f, Field::Text(_)));
-            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().filter(may).map(|f| (at, f)));
+            jobs.extend(
+                flight::followers(&subject.native, self.toolkit, MAX_TEXT).into_iter().filter(may).map(|f| (at, f)),
+            );
         }
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
         let toolkit = self.toolkit;

@@ -2,6 +2,7 @@
 //! asks which toolkit an application uses.
 
 use super::role::native as n;
+use super::state::Native as States;
 use agent_desktop_core::tree::raw::Grade;
 
 /// A toolkit, by `Application.ToolkitName` and version (FINDINGS §2).
@@ -201,13 +202,40 @@ impl Toolkit {
     }
 
     /// Roles whose number says less than the role's name: GTK 4.8's switch is a check box by number, Qt's menu button
-    /// a push button (seen in gtk4-widget-factory and qt6ct).
-    pub fn role_name_tells(self, role: u32) -> bool {
+    /// a push button (seen in gtk4-widget-factory and qt6ct). Of Qt's, those that are enabled show by their actions
+    /// ([`Toolkit::actions_hint_at_role_name`]).
+    pub fn role_name_tells(self, role: u32, states: States) -> bool {
         match self {
             Gtk4 => role == n::CHECK_BOX,
-            Qt5 | Qt6 => role == n::PUSH_BUTTON,
+            Qt5 | Qt6 => role == n::PUSH_BUTTON && !states.has(States::ENABLED),
             _ => false,
         }
+    }
+
+    /// An enabled button of Qt that opens a menu offers `ShowMenu`, a disabled one offers nothing (seen in qt6ct and
+    /// featherpad, and in Qt's QAccessibleButton): the role's name is asked for where that action says so.
+    pub fn actions_hint_at_role_name(self, role: u32, actions: &[String]) -> bool {
+        self.qt() && role == n::PUSH_BUTTON && actions.iter().any(|a| a == "ShowMenu")
+    }
+
+    /// FINDINGS §3 "Other calls": Qt answers `GetActions` with the names that `GetName` gives, untranslated (equal on all
+    /// 569 nodes of kcalc, featherpad and qt6ct). One call instead of one for each action and one for their number.
+    pub fn lists_actions(self) -> bool {
+        self.qt()
+    }
+
+    /// Whether an application of this toolkit may not know `AccessibleId` at all: Qt 5.15 and 6.4 answer every question for
+    /// it with an error (FINDINGS §3 "Other calls"), later ones with the id. Asked of the window alone, the answer speaks
+    /// for all.
+    pub fn may_lack_ids(self) -> bool {
+        self.qt()
+    }
+
+    /// The action that follows the first one on every element, where that is so: Chromium lists the main action first,
+    /// `showContextMenu` second, and after that at most scrolling (FINDINGS §5 "Action names"; L5-3: all 2,242 nodes of a
+    /// page and the browser around it). The first one's name tells all, in one call. Whoever acts reads the names again.
+    pub fn second_action(self) -> Option<&'static str> {
+        (self == Chromium).then_some("showContextMenu")
     }
 
     /// Where the name of a combo box is what it shows: GTK 3 (seen in gtk3-widget-factory) and Qt (FINDINGS §5: the

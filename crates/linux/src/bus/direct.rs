@@ -73,12 +73,11 @@ impl Directs {
     }
 
     /// Sends calls to the bus, and to direct lines what belongs there. Reads only: they may be asked twice.
-    pub(super) fn flight(&self, runtime: &Runtime, bus: &Sender, calls: Vec<Call>, deadline: Deadline) -> Answers {
+    pub(super) fn flight(&self, runtime: &Runtime, bus: &Sender, mut flight: Flight, deadline: Deadline) -> Answers {
         let until = Instant::from_std(deadline.instant());
         let halt = (Instant::now() + SILENCE.min(deadline.left() / 3)).min(until);
         let mut pump = bus.pump();
-        let asked = calls.len();
-        let mut flight = Flight::new(calls);
+        let asked = flight.len();
         let mut asides = self.asides(&mut flight, None);
         go_on(runtime, &mut flight, bus, &mut pump, &mut asides, halt);
         let silent: Vec<Arc<str>> = flight.silent().into_iter().filter(|name| self.may_try(name)).collect();
@@ -123,7 +122,8 @@ impl Directs {
             .filter(|(name, _)| only.is_none_or(|only| only.contains(name)))
             .map(|(name, line)| {
                 let (places, calls) = flight.withdraw(name);
-                Aside { name: name.clone(), line: line.clone(), places, flight: Flight::new(calls) }
+                let flight = if flight.is_patient() { Flight::patient(calls) } else { Flight::new(calls) };
+                Aside { name: name.clone(), line: line.clone(), places, flight }
             })
             .filter(|aside| !aside.places.is_empty())
             .collect()

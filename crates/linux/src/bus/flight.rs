@@ -2,6 +2,7 @@
 //! gone on with: what was sent stays sent, and its answer is still taken.
 
 use super::call::Call;
+use super::patience::Patience;
 use super::reply::{self, CallError, Reply};
 use super::sender::{Pump, Sender};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -20,6 +21,7 @@ pub(super) struct Flight {
     waiting: HashMap<u32, usize>,
     lanes: Lanes,
     open: usize,
+    patience: Option<Patience>,
 }
 
 impl Flight {
@@ -30,8 +32,25 @@ impl Flight {
             waiting: HashMap::with_capacity(calls.len().min(WINDOW * 4)),
             lanes: Lanes::new(&calls),
             open: calls.len(),
+            patience: None,
             calls,
         }
+    }
+
+    /// The same for reads of many elements of one application, each of which may fail alone (see [`super::patience`]).
+    pub(super) fn patient(calls: Vec<Call>) -> Self {
+        let patience = Patience::of(&calls);
+        Self { patience, ..Self::new(calls) }
+    }
+
+    /// Whether elements that never answer are given up.
+    pub(super) fn is_patient(&self) -> bool {
+        self.patience.is_some()
+    }
+
+    /// How many calls there are.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
     }
 
     /// Whether every call has what it will get.
@@ -63,6 +82,9 @@ impl Flight {
                 match sender.put(pump, &self.calls[at], until).await {
                     Ok(serial) => {
                         self.waiting.insert(serial, at);
+                        if let Some(patience) = &mut self.patience {
+                            patience.sent(serial);
+                        }
                     }
                     // Not this time, perhaps when it is gone on with.
                     Err(CallError::Late { sent: false }) => {
@@ -75,16 +97,45 @@ impl Flight {
             if self.open == 0 {
                 break;
             }
-            let Some(message) = pump.next(until).await else { break };
+            let quiet = self.patience.as_ref().and_then(Patience::until).filter(|end| *end < until);
+            let Some(message) = pump.next(quiet.unwrap_or(until)).await else {
+                let (Some(patience), Some(_), None) = (&mut self.patience, quiet, &pump.broken) else { break };
+                if !patience.is_over() {
+                    continue;
+                }
+                // Nothing came for long: whether anybody is there.
+                match sender.put(pump, &patience.question(), until).await {
+                    Ok(serial) => patience.asked(serial),
+                    Err(_) => break,
+                }
+                continue;
+            };
             let serial = match message.message_type() {
                 Type::MethodReturn | Type::Error => message.header().reply_serial().map(|s| s.get()),
                 _ => None,
             };
+            if self.is_there(serial) {
+                continue;
+            }
             match serial.and_then(|s| self.waiting.remove(&s)) {
                 Some(at) => self.answer(at, reply::outcome(message)),
                 None => pump.keep(message),
             }
         }
+    }
+
+    /// Whether this is the answer to the question whether the application is there: then what was sent before is given up.
+    fn is_there(&mut self, serial: Option<u32>) -> bool {
+        let (Some(patience), Some(serial)) = (&mut self.patience, serial) else { return false };
+        if !patience.answered(serial) {
+            return false;
+        }
+        let gone: Vec<u32> = self.waiting.keys().copied().filter(|sent| patience.given_up(*sent)).collect();
+        patience.settled();
+        for at in gone.iter().filter_map(|serial| self.waiting.remove(serial)).collect::<Vec<_>>() {
+            self.answer(at, Err(CallError::Late { sent: true }));
+        }
+        true
     }
 
     fn answer(&mut self, at: usize, answer: Result<Reply, CallError>) {

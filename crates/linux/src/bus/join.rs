@@ -2,6 +2,7 @@
 
 use super::call::{Body, Call, Object};
 use super::direct::Directs;
+use super::flight::Flight;
 use super::peer;
 use super::place;
 use super::reply::{CallError, Reply};
@@ -106,8 +107,20 @@ impl Bus {
         if let Some(id) = self.id.get() {
             return Ok(id.clone());
         }
-        let id = self.a11y.call(Call::driver("GetId", Body::None), deadline)?.text()?;
+        let id = self.a11y.call(Self::id_call(), deadline)?.text()?;
         Ok(self.id.get_or_init(|| id).clone())
+    }
+
+    /// The call that asks for it, to go with others.
+    pub(crate) fn id_call() -> Call {
+        Call::driver("GetId", Body::None)
+    }
+
+    /// Takes the answer to [`Self::id_call`]; one that failed is asked for again when the id is needed.
+    pub(crate) fn learn_id(&self, answer: Option<Result<Reply, CallError>>) {
+        if let Some(id) = answer.and_then(|a| a.ok()?.text().ok()) {
+            self.id.get_or_init(|| id);
+        }
     }
 
     /// Whether trees are published: `org.a11y.Status` (FINDINGS §1), as `IsEnabled` and `ScreenReaderEnabled`.
@@ -124,7 +137,11 @@ impl Bus {
 impl Wire for Bus {
     /// Reads only: what an application leaves unanswered on the bus is asked again on its direct line.
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
-        place::flight(calls, |calls| self.directs.flight(&self.runtime, &self.a11y, calls, deadline))
+        place::flight(calls, |calls| self.directs.flight(&self.runtime, &self.a11y, Flight::new(calls), deadline))
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        place::flight(calls, |calls| self.directs.flight(&self.runtime, &self.a11y, Flight::patient(calls), deadline))
     }
 }
 

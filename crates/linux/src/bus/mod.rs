@@ -7,6 +7,7 @@ pub mod call;
 pub mod direct;
 mod flight;
 pub mod join;
+pub mod patience;
 pub mod peer;
 pub mod place;
 pub mod reply;

@@ -60,17 +60,31 @@ impl Line<'_> {
     }
 }
 
-impl Wire for Line<'_> {
-    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+impl Line<'_> {
+    fn send(
+        &self,
+        calls: Vec<Call>,
+        how: impl Fn(&dyn Wire, Vec<Call>) -> Vec<Result<Reply, CallError>>,
+    ) -> Vec<Result<Reply, CallError>> {
         let own = calls.iter().all(|c| c.object.bus == self.name);
         let Some(peer) = self.peer.as_ref().filter(|_| own && !calls.is_empty()) else {
-            return self.bus.flight(calls, deadline);
+            return how(self.bus, calls);
         };
-        let answers = peer.flight(calls.clone(), deadline);
+        let answers = how(&**peer, calls.clone());
         // Reads may be repeated: what a broken connection swallowed is asked over the bus.
         if answers.iter().any(|a| matches!(a, Err(CallError::Broken { .. }))) {
-            return self.bus.flight(calls, deadline);
+            return how(self.bus, calls);
         }
         answers
+    }
+}
+
+impl Wire for Line<'_> {
+    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.send(calls, |wire, calls| wire.flight(calls, deadline))
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.send(calls, |wire, calls| wire.sweep(calls, deadline))
     }
 }

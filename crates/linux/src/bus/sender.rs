@@ -39,6 +39,12 @@ pub trait Wire {
     /// Sends all calls and gives their answers in the same order.
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>>;
 
+    /// The same for reads of many elements of one application, each of which may fail alone: where the application
+    /// answers and a few of the calls don't come back, they are given up as late before the deadline ([`super::patience`]).
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.flight(calls, deadline)
+    }
+
     /// Sends one call.
     fn call(&self, call: Call, deadline: Deadline) -> Result<Reply, CallError> {
         self.flight(vec![call], deadline).pop().unwrap_or(Err(CallError::Late { sent: false }))
@@ -48,6 +54,10 @@ pub trait Wire {
 impl<W: Wire + ?Sized> Wire for Arc<W> {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
         (**self).flight(calls, deadline)
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        (**self).sweep(calls, deadline)
     }
 }
 
@@ -239,6 +249,16 @@ impl Wire for Sender {
         let mut pump = self.pump();
         place::flight(calls, |calls| {
             let mut flight = Flight::new(calls);
+            self.runtime.block_on(flight.run(self, &mut pump, until));
+            flight.end(&pump)
+        })
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        let until = Instant::from_std(deadline.instant());
+        let mut pump = self.pump();
+        place::flight(calls, |calls| {
+            let mut flight = Flight::patient(calls);
             self.runtime.block_on(flight.run(self, &mut pump, until));
             flight.end(&pump)
         })

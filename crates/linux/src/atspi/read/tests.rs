@@ -38,6 +38,8 @@ struct Element {
 #[derive(Default)]
 struct Application {
     elements: HashMap<&'static str, Element>,
+    /// Whether it knows `AccessibleId`.
+    ids: bool,
     asked: RefCell<Vec<Call>>,
 }
 
@@ -49,6 +51,11 @@ impl Application {
 
     fn asked(&self, member: &str) -> usize {
         self.asked.borrow().iter().filter(|c| c.member == member).count()
+    }
+
+    fn asked_property(&self, property: &str) -> usize {
+        let is = |c: &&Call| matches!(c.body, Body::Property(_, p) if p == property);
+        self.asked.borrow().iter().filter(is).count()
     }
 
     fn reference(path: &str) -> (&'static str, ObjectPath<'_>) {
@@ -74,6 +81,8 @@ impl Application {
             ("GetState", _) => reply(&vec![e.states as u32, (e.states >> 32) as u32]),
             ("GetInterfaces", _) => reply(&e.interfaces),
             ("GetName", Body::Int(k)) => reply(&e.actions[*k as usize]),
+            ("GetRoleName", _) => reply(&if e.actions.contains(&"ShowMenu") { "button menu" } else { "push button" }),
+            ("GetActions", _) => reply(&e.actions.iter().map(|a| (*a, "", "")).collect::<Vec<_>>()),
             ("GetText", _) => reply(&e.text.unwrap_or("")),
             ("GetRelationSet", _) => reply(&Vec::<(u32, Vec<(String, ObjectPath<'_>)>)>::new()),
             ("GetExtents", _) => reply(&(e.extents.unwrap_or((1, 2, 3, 4)),)),
@@ -84,6 +93,8 @@ impl Application {
             ("Get", Body::Property(_, property)) => match *property {
                 "Name" => reply(&Value::from(e.name)),
                 "ChildCount" => reply(&Value::from(e.count.unwrap_or(e.children.len() as i32))),
+                "AccessibleId" if !self.ids => return Err(error("UnknownInterface")),
+                "AccessibleId" => reply(&Value::from("id")),
                 "NActions" => reply(&Value::from(e.actions.len() as i32)),
                 "CharacterCount" => reply(&Value::from(e.text.unwrap_or("").chars().count() as i32)),
                 _ => reply(&Value::from("")),
@@ -138,7 +149,66 @@ fn a_tree_is_read_in_order() {
     assert!(ok.capabilities.known().unwrap().iter().any(|c| c.token() == "Click"));
     assert_eq!(tree.nodes[3].facts.own_text, Evidence::Known("text".to_owned()));
     // Never asked for: FINDINGS §3.
-    assert_eq!(app.asked("GetAll") + app.asked("GetActions"), 0);
+    assert_eq!(app.asked("GetAll"), 0);
+}
+
+fn buttons() -> Application {
+    let button = |states, actions: &[&'static str]| Element {
+        interfaces: vec!["org.a11y.atspi.Action"],
+        states: SEEN & !States::ENABLED | states,
+        actions: actions.to_vec(),
+        ..node(n::PUSH_BUTTON, "B", &[])
+    };
+    Application::default()
+        .with("/w", node(n::FRAME, "W", &["/plain", "/menu", "/grey"]))
+        .with("/plain", button(States::ENABLED, &["Press"]))
+        .with("/menu", button(States::ENABLED, &["ShowMenu", "Press"]))
+        .with("/grey", button(0, &[]))
+}
+
+#[test]
+fn qt_tells_actions_in_one_call_and_menu_buttons_by_them() {
+    let app = buttons();
+    let tree = read(&app);
+    assert_eq!((app.asked("GetActions"), app.asked("GetName"), app.asked_property("NActions")), (3, 0, 0));
+    assert_eq!(app.asked("GetRoleName"), 2, "of the button with a menu, and of the one that is disabled");
+    let roles: Vec<_> = tree.nodes[1..].iter().map(|n| n.facts.role.known().copied()).collect();
+    assert_eq!(roles, [Role::Button, Role::MenuButton, Role::Button].map(Some));
+    // Elsewhere their answers are translated, empty or garbage (FINDINGS §3).
+    let app = buttons();
+    read_with(&app, Toolkit::Gtk3, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
+    assert_eq!((app.asked("GetActions"), app.asked("GetName")), (0, 3));
+}
+
+#[test]
+fn ids_are_asked_of_all_only_where_the_window_knows_them() {
+    let app = buttons();
+    assert!(read(&app).nodes.iter().all(|n| n.facts.native_id == Evidence::Absent));
+    assert_eq!(app.asked_property("AccessibleId"), 1);
+    let app = Application { ids: true, ..buttons() };
+    assert!(read(&app).nodes[1..].iter().all(|n| matches!(n.facts.native_id, Evidence::Known(_))));
+    assert_eq!(app.asked_property("AccessibleId"), 4);
+}
+
+#[test]
+fn chromiums_first_action_tells_the_second_one() {
+    let item = |states, actions: &[&'static str]| Element {
+        interfaces: vec!["org.a11y.atspi.Action"],
+        states: SEEN | states,
+        actions: actions.to_vec(),
+        ..node(n::LIST_ITEM, "i", &[])
+    };
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "W", &["/a", "/b", "/c"]))
+        .with("/a", Element { role: n::PANEL, ..item(0, &["doDefault", "showContextMenu"]) })
+        .with("/b", Element { role: n::PANEL, ..item(0, &["click", "showContextMenu"]) })
+        .with("/c", Element { role: n::PANEL, ..item(States::FOCUSABLE, &["press", "showContextMenu"]) });
+    let tree = read_with(&app, Toolkit::Chromium, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
+    assert_eq!((app.asked_property("NActions"), app.asked("GetName")), (0, 3));
+    let clicks = |at: usize| tree.nodes[at].facts.capabilities.known().unwrap().iter().any(|c| c.token() == "Click");
+    assert_eq!([clicks(1), clicks(2), clicks(3)], [false, true, true]);
+    let menu = |at: usize| tree.nodes[at].facts.capabilities.known().unwrap().iter().any(|c| c.token() == "RightClick");
+    assert_eq!([menu(1), menu(2), menu(3)], [false, false, true]);
 }
 
 #[test]
