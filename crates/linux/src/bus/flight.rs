@@ -77,7 +77,15 @@ impl Flight {
 
     /// The same until these are answered; answers to the others are taken meanwhile.
     pub(super) async fn run_for(&mut self, wanted: Range<usize>, sender: &Sender, pump: &mut Pump, until: Instant) {
-        while self.open > 0 && self.answers[wanted.clone()].iter().any(Option::is_none) {
+        // How far all are answered: looked at once each, not all of them before every message.
+        let mut wanted = wanted;
+        loop {
+            while wanted.start < wanted.end && self.answers[wanted.start].is_some() {
+                wanted.start += 1;
+            }
+            if self.open == 0 || wanted.is_empty() {
+                break;
+            }
             while let Some(at) = self.lanes.take() {
                 match sender.put(pump, &self.calls[at], until).await {
                     Ok(serial) => {
