@@ -105,6 +105,13 @@ def report(result, facts, runs):
         "The floor is a process that joins the buses and sends the very calls that our snapshot sent, in the same flights, over the application's own line where we use one, and throws "
         "the replies away; \"in one flight\" sends them without waiting for what depends on what, which no reader can do.",
     ]
+    parts += ["## Processor time of one snapshot, milliseconds",
+              table(["application", "ourselves", "the application", "the buses", "ours of all"],
+                    [(r["title"], *(f"{r['processor'][k]:.1f}" for k in ("own_ms", "application_ms", "buses_ms")),
+                      f"{100 * r['processor']['own_ms'] / sum(r['processor'].values()):.0f} %")
+                     for r in rows if "own_ms" in r.get("processor", {})]),
+              "Measured over the same runs; unlike time by the clock it hardly depends on what else the machine does. Floor and "
+              "rivals cost the application and the buses the same for the same calls."]
     for row in rows:
         if "not_run" in row:
             parts.append(f"{row['title']}: NOT RUN: {row['not_run']}")

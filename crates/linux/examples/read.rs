@@ -82,6 +82,7 @@ fn probe_all(platform: &LinuxPlatform, tree: &RawTree, w: &Window) {
             process: &w.process,
             target: &node.handle,
             label_sources: &f.label_sources,
+            page_signs: f.in_page.then_some(f.page_signs.as_slice()),
             role: *f.role.known().unwrap_or(&agent_desktop_core::vocab::role::Role::Unknown),
             edges: &edges,
             witnesses: std::slice::from_ref(&witness),

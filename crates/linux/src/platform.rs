@@ -18,9 +18,14 @@ use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How long the X server may take: it is local and answers at once, or is beyond use.
 const X_MS: u64 = 1_000;
+
+/// How old a look at the X server's windows may be that serves two lists of one command. An application that doesn't
+/// answer makes more than this of the pause between them, and is looked at again.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// How long joining may take.
 const JOIN_MS: u64 = 5_000;
@@ -30,6 +35,7 @@ pub struct LinuxPlatform {
     pub(crate) bus: Arc<Bus>,
     display: Option<(String, Option<PathBuf>)>,
     x: Mutex<Option<x11::Connection>>,
+    looked: Mutex<Option<(Instant, Vec<X11Window>)>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
     peers: Peers,
     inside: Option<DesktopEnv>,
@@ -50,6 +56,7 @@ impl LinuxPlatform {
             bus,
             display: x11::connection::display_of(set),
             x: Mutex::new(None),
+            looked: Mutex::new(None),
             toolkits: Mutex::new(HashMap::new()),
             peers: Peers::default(),
             inside: None,
@@ -156,6 +163,23 @@ impl LinuxPlatform {
                 *held = None;
                 None
             }
+        }
+    }
+
+    /// As [`Self::x_windows`], and kept for the list of windows that follows a list of applications at once.
+    pub(crate) fn look(&self, deadline: Deadline) -> Option<Vec<X11Window>> {
+        let seen = self.x_windows(deadline);
+        let kept = seen.clone().map(|windows| (Instant::now(), windows));
+        *self.looked.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        seen
+    }
+
+    /// What the last [`Self::look`] saw, once, where that was a moment ago; else a look of its own.
+    pub(crate) fn just_looked(&self, deadline: Deadline) -> Option<Vec<X11Window>> {
+        let seen = self.looked.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match seen {
+            Some((at, windows)) if at.elapsed() < MOMENT => Some(windows),
+            _ => self.x_windows(deadline),
         }
     }
 

@@ -1,16 +1,17 @@
 //! Starting and ending applications: the adapter's side of `launch` and `close-app`.
 
+use crate::atspi::windows::is_counted;
 use crate::bus::{Body, Call, Object, Wire as _};
 use crate::platform::LinuxPlatform;
 use crate::process::launch::{self, LaunchError, LaunchOptions};
 use crate::process::{self, Token, chromium, desktop_entry, spawn, tree};
-use crate::x11;
+use crate::x11::{self, WindowType, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Delivery, Error, echo};
 use agent_desktop_core::platform::{App, CloseRequest, CloseStep, Closed, LaunchRequest, Launched, ProcessKey};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long switching trees on may take, in milliseconds.
 const SWITCH_MS: u64 = 2_000;
@@ -18,6 +19,8 @@ const SWITCH_MS: u64 = 2_000;
 /// way a process without windows is: it may still be saving.
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 const TERM_WAIT: Duration = Duration::from_secs(3);
+/// How long a dialog must stand before it counts as what keeps the application open.
+const STANDS: Duration = Duration::from_millis(600);
 /// A process younger than this may still be on its way to the accessibility bus.
 const STARTING: Duration = Duration::from_secs(20);
 
@@ -191,14 +194,19 @@ pub fn close(platform: &LinuxPlatform, app: &App, request: CloseRequest, deadlin
         }
         closed.closed = gone(pid, TERM_WAIT, deadline);
     } else {
+        let before = windows_of(platform, pid, deadline);
         let asked = ask_windows(platform, key, pid, deadline, &mut closed)?;
         let patience = Deadline::after(CLOSE_WAIT).min(deadline);
+        let mut question = Question::new(before);
         loop {
             if gone(pid, Duration::from_millis(100), patience) {
                 closed.closed = true;
                 break;
             }
             if asked > 0 && !patience.passed() {
+                if question.stands(&windows_of(platform, pid, patience)) {
+                    break;
+                }
                 continue;
             }
             let left = platform.x_windows(deadline).is_none_or(|all| all.iter().any(|w| w.pid == Some(pid)));
@@ -211,6 +219,44 @@ pub fn close(platform: &LinuxPlatform, app: &App, request: CloseRequest, deadlin
     }
     closed.delivery = if closed.closed { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
     Ok(closed)
+}
+
+fn windows_of(platform: &LinuxPlatform, pid: i32, deadline: Deadline) -> Vec<X11Window> {
+    let all = platform.x_windows(deadline).unwrap_or_default();
+    all.into_iter().filter(|w| w.pid == Some(pid)).collect()
+}
+
+/// A dialog that keeps an application open: one that has come up since its windows were asked to close, or one that
+/// was modal before, so that nothing else is answered.
+struct Question {
+    before: Vec<X11Window>,
+    standing: Option<(Vec<u32>, Instant)>,
+}
+
+impl Question {
+    fn new(before: Vec<X11Window>) -> Self {
+        Self { before, standing: None }
+    }
+
+    /// Whether the same dialogs have been standing there for long enough. Also a progress window is one while it stands:
+    /// what it asks or says is for the caller to read.
+    fn stands(&mut self, now: &[X11Window]) -> bool {
+        let was = |w: &X11Window| self.before.iter().any(|b| b.client == w.client);
+        let is_dialog = |w: &X11Window| w.modal || w.window_type == WindowType::Dialog || w.transient_for.is_some();
+        let asks = |w: &&X11Window| w.viewable && is_counted(w) && if was(w) { w.modal } else { is_dialog(w) };
+        let dialogs: Vec<u32> = now.iter().filter(asks).map(|w| w.client).collect();
+        if dialogs.is_empty() {
+            self.standing = None;
+            return false;
+        }
+        match &self.standing {
+            Some((same, since)) if *same == dialogs => since.elapsed() >= STANDS,
+            _ => {
+                self.standing = Some((dialogs, Instant::now()));
+                false
+            }
+        }
+    }
 }
 
 fn gone(pid: i32, limit: Duration, deadline: Deadline) -> bool {

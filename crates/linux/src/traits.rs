@@ -58,12 +58,12 @@ pub(crate) fn process_life(key: &ProcessKey) -> ProcessLife {
 
 impl Apps for LinuxPlatform {
     fn apps(&self, deadline: Deadline) -> Result<Vec<App>, Error> {
-        let windows = self.x_windows(deadline).unwrap_or_default();
+        let windows = self.look(deadline).unwrap_or_default();
         self.list_apps(&windows, deadline)
     }
 
     fn windows(&self, apps: &[App], deadline: Deadline) -> Result<Vec<Window>, Error> {
-        let windows = self.x_windows(deadline);
+        let windows = self.just_looked(deadline);
         Ok(self.list_windows(apps, windows.as_deref(), deadline))
     }
 

@@ -39,7 +39,8 @@ fn two_state_controls() {
         live.two_states("switch", "Power", "switch");
         // A toggle button that isn't pressed can't be told from a plain one: it is clicked, not checked.
         let bold = live.only("button", "Bold");
-        live.refused(&["check", &bold], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+        let error = live.refused(&["check", &bold], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+        assert!(error["suggestion"].as_str().is_some_and(|s| s.contains("'click'")), "{error}");
         live.once(&["click", &bold], "toggled", "toggle", json!(true));
         let is = live.desk.ok(&["is", &bold, "--property", "checked"]);
         assert_eq!((&is["result"], &is["applicable"]), (&json!(true), &json!(true)), "{is}");

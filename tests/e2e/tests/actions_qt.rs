@@ -115,6 +115,19 @@ fn menus() {
     });
 }
 
+/// An entry that can be checked says so only while it is on: refused with the way to go, never guessed.
+#[test]
+fn menu_entry_that_is_off() {
+    both("menus", |live| {
+        let entry = live.only("menuitem", "Show Toolbar");
+        let error = live.refused(&["check", &entry], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+        assert!(error["suggestion"].as_str().is_some_and(|s| s.contains("'click'")), "{}: {error}", live.kind);
+        live.once(&["click", &entry], "toggled", "show_toolbar", json!(true));
+        live.once_verified(&["uncheck", &entry], "toggled", "show_toolbar", json!(false));
+        live.refused(&["uncheck", &entry], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+    });
+}
+
 #[test]
 fn menu_opens_modal() {
     both("dialogs", |live| live.modal_from_menu(true));

@@ -110,6 +110,10 @@ fn numbers_and_choices(kind: &'static str) {
     on(kind, "controls", |live| {
         live.set_numbers();
         live.choose_in_list("listbox");
+        let snapshot = live.snapshot();
+        let pick = nodes(&snapshot["tree"]).into_iter().find(|n| n["role"] == "combobox" && n["name"] == "Pick");
+        let offers = pick.expect("Pick")["available_actions"].to_string();
+        assert!(offers.contains("\"Select\""), "{kind}: what works is offered: {offers}");
         live.choose_in_combo();
         live.choose_tab("");
     });

@@ -131,6 +131,45 @@ fn recycled_row_firefox_insert() {
     recycled_row("firefox", false);
 }
 
+/// A menu inside a row, observed by itself: what tells the row stands outside of it.
+fn menu_of_a_recycled_row(kind: &'static str) {
+    on(&[kind], "row-menus", |live| {
+        let snapshot = live.snapshot();
+        let more = ["menubutton", "button"].iter().find_map(|role| beside(&snapshot, "Person003", role, "More"));
+        let more = more.unwrap_or_else(|| panic!("{kind}: {snapshot}"));
+        live.desk.ok(&["click", &more]);
+        let scope = ["--app", &live.app, "--surface", "menu", "--timeout-ms", "30000"];
+        let refs = wait_for(&format!("{kind}: the row's menu"), || {
+            let seen = live.desk.cli(&[&["snapshot"], &scope[..]].concat());
+            let found = live.desk.cli(&[&["find", "--name", "Remove"], &scope[..]].concat());
+            let remove = refs_named(&(seen.code == 0).then(|| seen.data())?, "menuitem", "Remove").pop()?;
+            let found = (found.code == 0).then(|| found.data())?["matches"][0]["ref_id"].as_str()?.to_owned();
+            Some([remove, found])
+        });
+        live.fixture.control("insert_row 0 NewTop");
+        let fresh = wait_for(&format!("{kind}: the place to show another row"), || {
+            let now = live.snapshot();
+            beside(&now, "NewTop", "menuitem", "Remove")?;
+            refs_named(&now, "menuitem", "Remove").pop()
+        });
+        for old in &refs {
+            live.refused(&["click", old], STALE, &["context_changed"]);
+        }
+        // The menu is open and works: it is the other row's.
+        live.lands(&["click", &fresh], &deleted("Person002"));
+    });
+}
+
+#[test]
+fn menu_of_a_recycled_row_chromium() {
+    menu_of_a_recycled_row("chromium");
+}
+
+#[test]
+fn menu_of_a_recycled_row_firefox() {
+    menu_of_a_recycled_row("firefox");
+}
+
 /// A row that nothing touched stays reachable, although another one in the same list was recycled.
 #[test]
 fn unmoved_row_of_a_recycling_list_still_acts() {

@@ -110,7 +110,9 @@ async fn wait_until_visible(connection: &Connection, name: &str) -> Result<(), S
 /// A private socket; each client that joins becomes a link of the engine.
 fn private_socket(app: usize, inbox: Inbox) -> Result<(String, PathBuf), String> {
     let folder = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
-    let path = folder.join(format!("scripted-provider-{}-{app}", std::process::id()));
+    // Where atk-bridge has its own, which clients know without asking.
+    let more = if app == 0 { String::new() } else { format!("-{app}") };
+    let path = folder.join(format!("at-spi2-socket-{}{more}", std::process::id()));
     let listener = UnixListener::bind(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let guid = Guid::generate();
     let address = format!("unix:path={},guid={guid}", path.display());

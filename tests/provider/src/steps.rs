@@ -245,6 +245,9 @@ pub enum Change {
         /// Application name; all when left out.
         #[serde(default)]
         app: Option<String>,
+        /// Only on the bus: the private socket goes on, as where a handler runs a modal dialog.
+        #[serde(default)]
+        only_bus: bool,
     },
     /// Answers what came in meanwhile, and goes on.
     Resume {

@@ -175,6 +175,9 @@ fn visible(facts: &Facts, report: &mut Report) {
         Evidence::Known(s) if s.has(State::Hidden) => {
             report.add("visible", Status::Fail, Some("the element, its page or its window is not shown"))
         }
+        Evidence::Known(s) if facts.shown_unsure && !s.has(State::Offscreen) => {
+            report.add("visible", Status::Pass, Some("nothing tells whether its page is shown"))
+        }
         Evidence::Known(s) => {
             report.offscreen = s.has(State::Offscreen);
             report.add("visible", Status::Pass, report.offscreen.then_some("offscreen; semantic delivery reaches it"));
@@ -237,6 +240,9 @@ fn checkable(facts: &Facts, offered: CapabilitySet) -> bool {
 /// The refusal of an action that the element does not offer.
 fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: CapabilitySet) -> Error {
     let role = facts.role.known().copied().unwrap_or(Role::Unknown);
+    if checks(action) && offered.has(Capability::Click) && matches!(role, Role::Button | Role::MenuItem) {
+        return unsaid(action, role, facts, offered);
+    }
     let pointer = matches!(action, Action::Click | Action::DoubleClick | Action::TripleClick | Action::RightClick);
     let message = format!("this {role} publishes no semantic way to {}: its toolkit offers none here", action.name());
     let error = if pointer && policy < Policy::Headed {
@@ -244,13 +250,7 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
     } else {
         Error::before(Code::ActionNotSupported, message).kind("no_semantic_way")
     };
-    let mut error = error
-        .detail("check", "supported_action")
-        .detail("role", role.token())
-        .detail("available_actions", json!(offered));
-    if !facts.native_role.is_empty() {
-        error = error.detail("native_role", facts.native_role.to_string());
-    }
+    let error = described(error, role, facts, offered);
     let code = error.code();
     error.suggest(match (offered.is_empty(), code) {
         (true, _) => "Act on a related control: only physical input (pointer or keyboard) reaches this element.",
@@ -258,6 +258,55 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
             "Use one of available_actions; physical input (--headed) takes over the pointer and is your user's decision."
         }
         (false, _) => "Use one of available_actions, or a related control.",
+    })
+}
+
+/// A refusal with what the element is and offers.
+fn described(error: Error, role: Role, facts: &Facts, offered: CapabilitySet) -> Error {
+    let error = error
+        .detail("check", "supported_action")
+        .detail("role", role.token())
+        .detail("available_actions", json!(offered));
+    if facts.native_role.is_empty() { error } else { error.detail("native_role", facts.native_role.to_string()) }
+}
+
+/// What becomes of a refusal that sends the caller to the pointer, once it is known where the element is: what has no
+/// place on the screen can't be reached by it either, and permission for it would change nothing.
+pub fn by_pointer(error: Error, action: &Action, facts: &Facts) -> Error {
+    let nowhere = match &facts.bounds {
+        Evidence::Absent => true,
+        Evidence::Known(place) => place.width <= 0.0 || place.height <= 0.0,
+        Evidence::Unknown(_) => false,
+    };
+    if error.code() != Code::PolicyDenied || !nowhere {
+        return error;
+    }
+    let role = facts.role.known().copied().unwrap_or(Role::Unknown);
+    let offered = facts.capabilities.known().copied().unwrap_or(CapabilitySet::EMPTY);
+    let message = format!(
+        "this {role} publishes no semantic way to {}, and has no place on the screen where a pointer could reach it",
+        action.name()
+    );
+    let error = Error::before(Code::ActionNotSupported, message).kind("no_semantic_way");
+    described(error, role, facts, offered).suggest("Act on a related control, or on what shows this element first.")
+}
+
+/// The refusal of a check on what may be a toggle that is off: entries of Qt's menus and GTK 4's toggle buttons report
+/// a checked state only while they are on, so that an ordinary one looks the same.
+fn unsaid(action: &Action, role: Role, facts: &Facts, offered: CapabilitySet) -> Error {
+    let message = format!(
+        "this {role} reports no checked state: whether it is an ordinary one, or one that can be checked and is off, can't \
+         be read"
+    );
+    let error = Error::before(Code::ActionNotSupported, message).kind("no_semantic_way");
+    described(error, role, facts, offered).suggest(match action {
+        Action::Uncheck => {
+            "If it is one that can be checked, it is off, or its toolkit never reports the state: then 'click' it and look."
+        }
+        _ => {
+            "If it is one that can be checked, 'click' switches it: its state can be read while it is on, if at all. An \
+             ordinary one does what its name says."
+        }
     })
 }
 

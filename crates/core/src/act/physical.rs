@@ -163,7 +163,7 @@ fn climb(
         return Err(after_scroll(error, scrolled));
     }
     climbed.steps.push(step(label, StepOutcome::Succeeded));
-    climbed.end = End::Sent { outcome: WriteOutcome::Accepted, watch };
+    climbed.end = End::Sent { outcome: WriteOutcome::Accepted, watch, unheard: false };
     Ok(climbed)
 }
 

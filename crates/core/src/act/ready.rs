@@ -1,12 +1,12 @@
 //! From a saved entry to an element that may be acted on now.
 
 use super::Terms;
-use super::actionability::{Report, assess, timed_out};
+use super::actionability::{Report, assess, by_pointer, timed_out};
 use super::lease::Lease;
 use super::report::AutoWait;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
-use crate::platform::Action;
+use crate::platform::{Action, Presence};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Question, Resolved};
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub fn wait_until_actionable(
                 waited.read_only_preflight_attempts += 1;
                 let report = assess(&resolved.live.facts, action, terms.policy);
                 if let Some(error) = report.terminal {
-                    return Err(error);
+                    return Err(placed(terms, map, entry, action, error));
                 }
                 if report.actionable() {
                     return Ok(());
@@ -79,6 +79,19 @@ pub fn wait_until_actionable(
             return Err(failure);
         }
         std::thread::sleep(Duration::from_millis(POLL_MS).min(deadline.left()));
+    }
+}
+
+/// The refusal of a battery, with the element's place looked at where the pointer is what it names.
+fn placed(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, error: Error) -> Error {
+    if error.code() != Code::PolicyDenied {
+        return error;
+    }
+    let Some(question) = Question::new(map, entry) else { return error };
+    let probe = question.ask(map, entry, true, terms.platform, Deadline::after_ms(ATTEMPT_MS));
+    match probe.element {
+        Presence::Live(facts) => by_pointer(error, action, &facts),
+        _ => error,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::refs::resolve::unresponsive;
 use crate::tree::raw::Facts;
 use crate::vocab::capability::Capability;
 use crate::vocab::state::State;
+use crate::vocab::surface::Surface;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -39,6 +40,11 @@ const SETTLE_MS: u64 = 1_000;
 const CONFIRM_MS: u64 = 60;
 /// Deadline of one read back, in milliseconds.
 const READ_MS: u64 = 750;
+
+/// A surface is announced a moment before it has its place on the screen: how often it is looked for, and the pause in
+/// between, in milliseconds.
+const SURFACE_LOOKS: u32 = 3;
+const SURFACE_PAUSE_MS: u64 = 40;
 
 /// What was read after a dispatch.
 struct After {
@@ -83,7 +89,7 @@ pub fn finish(
             details.insert("preparatory_scroll".into(), json!(true));
         }
     }
-    let (outcome, mut watch) = match end {
+    let (outcome, mut watch, unheard) = match end {
         End::NotSent(error) => return Err(error),
         End::AlreadySatisfied => {
             release(&mut waited);
@@ -92,7 +98,7 @@ pub fn finish(
             let post = post_state(&live.facts);
             return Ok(answer(action, &steps, Some(post), None, details, Delivery::NotDelivered));
         }
-        End::Sent { outcome, watch } => (outcome, watch),
+        End::Sent { outcome, watch, unheard } => (outcome, watch, unheard),
     };
     let after = read_after(terms, map, entry, action, &live.facts, &mut *watch, deadline);
     release(&mut waited);
@@ -139,7 +145,7 @@ pub fn finish(
     if matches!(outcome, WriteOutcome::Pending | WriteOutcome::NoReply) {
         details.insert("reply".into(), json!("pending"));
     }
-    describe(action, &after, verified, &mut details);
+    describe(action, &after, verified, unheard, &mut details);
     let appeared = after.effects.iter().any(|e| e.kind == EffectKind::SurfaceAppeared);
     let surfaces = appeared.then(|| open_surfaces(terms, map, entry)).flatten();
     let delivery = if verified { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
@@ -166,13 +172,22 @@ fn contradiction(action: &Action) -> Error {
     error.suggest("Read post_state; do not repeat the action blindly.")
 }
 
-fn describe(action: &Action, after: &After, verified: bool, details: &mut Map<String, Value>) {
+fn describe(action: &Action, after: &After, verified: bool, unheard: bool, details: &mut Map<String, Value>) {
     if after.process_ended {
         details.insert("process_ended".into(), json!(true));
     }
+    if unheard {
+        details.insert("commit_reason".into(), json!("application_not_told"));
+    }
     if verified {
-        if matches!(action, Action::SetValue(_) | Action::Type(_) | Action::Clear) {
-            details.insert("verification_scope".into(), json!("element_value"));
+        let scope = match action {
+            Action::SetValue(_) | Action::Type(_) | Action::Clear => Some("element_value"),
+            // What the control shows as chosen; whether the application goes by it is its own affair.
+            Action::Select(_) => Some("element_selection"),
+            _ => None,
+        };
+        if let Some(scope) = scope {
+            details.insert("verification_scope".into(), json!(scope));
             details.insert("application_commit".into(), json!("not_verified"));
         }
         return;
@@ -220,6 +235,10 @@ fn read_after(
     let settle = deadline.within_ms(if has_postcondition(action) { SETTLE_MS } else { watch.window_ms() });
     if !has_postcondition(action) {
         after.effects.extend(watch.effects(settle));
+        let greatest = |e: &Effect| matches!(e.kind, EffectKind::SurfaceAppeared | EffectKind::Gone);
+        if !after.effects.iter().any(greatest) {
+            after.effects.extend(watch.overtime(deadline));
+        }
     }
     let mut pause = 5;
     let mut confirmed = false;
@@ -265,6 +284,7 @@ fn read_once(terms: &Terms<'_>, map: &RefMap, entry: &Entry, action: &Action, be
         process: &map.process,
         target,
         label_sources: &entry.label_sources,
+        page_signs: entry.page_signs.as_deref(),
         role: entry.role,
         edges: &[],
         witnesses: &[],
@@ -361,7 +381,15 @@ fn open_surfaces(terms: &Terms<'_>, map: &RefMap, entry: &Entry) -> Option<Value
         responsive: Responsive::Yes,
         root: Some(root),
     };
-    let open = terms.platform.surfaces(&app, Deadline::after_ms(READ_MS)).ok()?;
+    let mut open = terms.platform.surfaces(&app, Deadline::after_ms(READ_MS)).ok()?;
+    for _ in 1..SURFACE_LOOKS {
+        // A menu bar is always there: it is not what appeared.
+        if open.iter().any(|s| s.kind != Surface::Menubar) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(SURFACE_PAUSE_MS));
+        open = terms.platform.surfaces(&app, Deadline::after_ms(READ_MS)).ok()?;
+    }
     let rows: Vec<Value> = open.iter().map(crate::platform::apps::surface_json).collect();
     (!rows.is_empty()).then_some(Value::Array(rows))
 }

@@ -66,6 +66,8 @@ pub enum End {
         outcome: WriteOutcome,
         /// The subscription from before it.
         watch: Box<dyn Watch>,
+        /// Whether the code behind the control is known not to hear of it.
+        unheard: bool,
     },
     /// Proven: nothing was sent.
     NotSent(Error),
@@ -131,7 +133,7 @@ pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
                 let said_yes = outcome == WriteOutcome::Accepted;
                 step.outcome = if said_yes { StepOutcome::Succeeded } else { StepOutcome::Attempted };
                 climbed.steps.push(step);
-                climbed.end = End::Sent { outcome, watch: sent.watch };
+                climbed.end = End::Sent { outcome, watch: sent.watch, unheard: rung.unheard };
                 return climbed;
             }
         }

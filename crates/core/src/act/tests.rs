@@ -318,3 +318,49 @@ fn a_plain_button_is_not_pressed_to_check_it() {
     });
     assert_eq!(delivery(&scene.act(1, Action::Check).unwrap()), "delivered_verified");
 }
+
+#[test]
+fn the_pointer_is_named_only_where_it_could_reach_the_element() {
+    let spec = || node(Role::Option).name("Ten");
+    let refusal = |spec| {
+        let scene = Scene::new(window(spec));
+        let error = scene.act(1, Action::Click).unwrap_err();
+        assert_eq!(error.delivery(), Delivery::NotDelivered);
+        assert!(scene.sent().is_empty());
+        (error.code(), error.kind_name().unwrap_or_default().to_owned())
+    };
+    assert_eq!(refusal(spec().bounds(1.0, 2.0, 30.0, 10.0)), (Code::PolicyDenied, "needs_headed".into()));
+    let unread = spec().facts(|f| f.bounds = Evidence::Unknown(crate::evidence::Cause::Late));
+    assert_eq!(refusal(unread), (Code::PolicyDenied, "needs_headed".into()));
+    assert_eq!(refusal(spec().facts(|f| f.bounds = Evidence::Absent)).0, Code::ActionNotSupported);
+    assert_eq!(refusal(spec().bounds(1.0, 2.0, 0.0, 0.0)).0, Code::ActionNotSupported);
+}
+
+#[test]
+fn what_may_be_a_toggle_that_is_off_is_refused_with_the_way_to_go() {
+    for role in [Role::MenuItem, Role::Button] {
+        let scene = Scene::new(window(node(role).name("Wrap").can(Capability::Click)));
+        let error = scene.act(1, Action::Check).unwrap_err();
+        assert_eq!((error.code(), error.kind_name()), (Code::ActionNotSupported, Some("no_semantic_way")));
+        assert!(error.message().contains("can't be read"), "{}", error.message());
+        let envelope = error.to_json();
+        assert!(envelope["suggestion"].as_str().is_some_and(|s| s.contains("'click'")), "{envelope}");
+        assert!(scene.sent().is_empty());
+    }
+}
+
+#[test]
+fn a_choice_that_the_application_is_not_told_says_so() {
+    let scene = Scene::new(window(node(Role::ComboBox).name("Pick").value("One").can(Capability::Select)));
+    let mut silent = Fake::rung("choose");
+    silent.unheard = true;
+    *scene.fake.rungs.borrow_mut() = vec![silent];
+    scene.fake.answer(|tree| {
+        tree.nodes[1].facts.value = Evidence::Known("Two".into());
+        (WriteOutcome::Accepted, vec![])
+    });
+    let answer = scene.act(1, Action::Select("Two".into())).unwrap();
+    assert_eq!(delivery(&answer), "delivered_verified");
+    assert_eq!(answer["details"]["application_commit"], "not_verified");
+    assert_eq!(answer["details"]["commit_reason"], "application_not_told");
+}

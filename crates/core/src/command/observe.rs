@@ -3,8 +3,8 @@
 use super::values::{Format, RefArg, at_most_one, not_blank};
 use crate::error::{Error, Result, echo};
 use crate::observe::target::Scope;
+use crate::query::ask::{self, StateClause};
 use crate::vocab::role::Role;
-use crate::vocab::state::State;
 use crate::vocab::surface::Surface;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
@@ -52,7 +52,8 @@ pub struct Snapshot {
     /// Window by id, from list-windows.
     #[arg(long, value_name = "ID")]
     pub window_id: Option<String>,
-    /// Leave out leaves that have no ref.
+    /// Leave out leaves that have no ref, and fold closed menus and pages that are not shown (they keep a ref for --root;
+    /// find looks into them).
     #[arg(short = 'i', long)]
     #[serde(default)]
     pub interactive_only: bool,
@@ -70,7 +71,7 @@ pub struct Snapshot {
     /// Surface to observe: window, focused, menu, menubar, sheet, popover, alert (default window).
     #[arg(long, value_name = "KIND")]
     pub surface: Option<String>,
-    /// Levels below the root (default 10).
+    /// Levels below the root (default: 10, in which anonymous wrappers of a single child don't count).
     #[arg(long, value_name = "N")]
     pub max_depth: Option<u8>,
     /// Add bounds in screen pixels.
@@ -93,7 +94,8 @@ pub struct Snapshot {
     /// One cell of a large table (not available yet).
     #[arg(long, value_name = "CELL")]
     pub cell: Option<String>,
-    /// json (default) or text, an indented outline.
+    /// json (default) or text, an outline: role "name" = "value" ~ "description" #"native id" ?unread [states]
+    /// {actions} (children) ref.
     #[arg(long, value_enum)]
     pub format: Option<Format>,
 }
@@ -267,19 +269,12 @@ impl Find {
 
     /// The role asked for; an unknown one is an error, not an empty result.
     pub fn role(&self) -> Result<Option<Role>> {
-        let Some(text) = &self.role else { return Ok(None) };
-        let role = Role::from_query(text).ok_or_else(|| {
-            let known: Vec<&str> = Role::ALL.iter().map(|r| r.token()).collect();
-            Error::invalid(format!("{} is not a role", echo(text)))
-                .kind("unknown_role")
-                .suggest(format!("Roles: {}.", known.join(", ")))
-        })?;
-        Ok(Some(role))
+        self.role.as_deref().map(ask::role).transpose()
     }
 
     /// The states asked for, each with the value it must have. `enabled` is the absence of `disabled`.
-    pub fn states(&self) -> Result<Vec<(State, bool)>> {
-        self.state.iter().map(|text| state_clause(text)).collect()
+    pub fn states(&self) -> Result<Vec<StateClause>> {
+        self.state.iter().map(|text| ask::state(text)).collect()
     }
 
     /// The rules.
@@ -314,26 +309,6 @@ impl Find {
         }
         Ok(())
     }
-}
-
-fn state_clause(text: &str) -> Result<(State, bool)> {
-    let (token, wanted) = match text.split_once('=') {
-        None => (text, true),
-        Some((token, "true")) => (token, true),
-        Some((token, "false")) => (token, false),
-        Some(_) => return Err(Error::invalid(format!("{}: expected STATE, STATE=true or STATE=false", echo(text)))),
-    };
-    let token = token.trim().to_ascii_lowercase();
-    if token == "enabled" {
-        return Ok((State::Disabled, !wanted));
-    }
-    let state = State::from_token(&token).ok_or_else(|| {
-        let known: Vec<&str> = State::ALL.iter().map(|s| s.token()).collect();
-        Error::invalid(format!("{} is not a state", echo(text)))
-            .kind("unknown_state")
-            .suggest(format!("States: enabled, {}.", known.join(", ")))
-    })?;
-    Ok((state, wanted))
 }
 
 /// What `get` reads.
@@ -452,11 +427,13 @@ impl ListSurfaces {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocab::state::State;
 
     #[test]
     fn states_take_enabled_and_a_value() {
         let find = Find { state: vec!["enabled".into(), "Checked=false".into()], ..Find::default() };
-        assert_eq!(find.states().unwrap(), [(State::Disabled, false), (State::Checked, false)]);
+        let clause = |state, wanted| StateClause { state, wanted };
+        assert_eq!(find.states().unwrap(), [clause(State::Disabled, false), clause(State::Checked, false)]);
         for bad in ["checked=1", "on", "", "checked=true=false"] {
             assert!(Find { state: vec![bad.into()], ..Find::default() }.validate().is_err(), "{bad}");
         }

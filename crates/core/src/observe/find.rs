@@ -29,7 +29,7 @@ pub fn find(context: &Context, args: &Find) -> Answer {
     let query = query(args)?;
     let selection = selection(args);
     let deadline = Deadline::after_ms(args.timeout());
-    let (root, tree) = read(context, platform, args, deadline)?;
+    let (mut root, tree) = read(context, platform, args, deadline)?;
     let found = search(&query, &tree);
     if !selection.certain(&found) {
         return Err(incomplete(&tree, &found));
@@ -40,6 +40,7 @@ pub fn find(context: &Context, args: &Find) -> Answer {
             _ => to_json(&tree, &query, &found, selection, &|_| None, ""),
         });
     }
+    locate::within(platform, &mut root, &tree, deadline)?;
     let saved = save(context, root, &tree, selection.pick(&found))?;
     let number = |at: u32| saved.numbers.get(&at).copied();
     Ok(match args.format {

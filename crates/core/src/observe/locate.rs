@@ -3,10 +3,12 @@
 use super::target::{Scope, find_app, find_window};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
-use crate::platform::{Platform, ProcessKey, SurfaceInfo, Window};
-use crate::refs::entry::{RefMap, Source};
-use crate::tree::raw::{Handle, Link};
+use crate::platform::{Platform, ProcessKey, ReadPlan, SurfaceInfo, Window};
+use crate::refs::capture::Capture;
+use crate::refs::entry::{FORMAT, RefMap, Source};
+use crate::tree::raw::{Grade, Handle, Link, RawTree};
 use crate::vocab::surface::Surface;
+use std::collections::BTreeMap;
 
 /// Where a tree is read.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +23,7 @@ pub struct Root {
     pub process: ProcessKey,
     /// What is saved with its refs.
     pub source: Source,
-    /// The snapshot and the ref below which it is, where it was named by one.
+    /// The snapshot and the ref below which it is, where it was named by one or lies inside a window.
     pub below: Option<(RefMap, u32)>,
 }
 
@@ -59,11 +61,8 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         open.extend(platform.surfaces(app, deadline)?.into_iter().map(|s| (app.name.clone(), s)));
     }
     // The one that opened last is on top.
-    let (name, found) = open.into_iter().rev().find(|(_, s)| s.kind == surface).ok_or_else(|| {
-        Error::before(Code::WindowNotFound, format!("no {surface} of the application is open"))
-            .kind("surface_not_open")
-            .suggest("'list-surfaces' shows what is open; open it first, for example with click or right-click.")
-    })?;
+    let at = open.iter().rposition(|(_, s)| s.kind == surface).ok_or_else(|| not_open(surface, &open))?;
+    let (name, found) = open.swap_remove(at);
     Ok(Root {
         source: Source {
             app: app_name.unwrap_or(name),
@@ -77,6 +76,60 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         process,
         below: None,
     })
+}
+
+/// The number under which [`within`] saves the root.
+const ROOT: u32 = 1;
+
+/// Finds what tells the root of a layer that was read: it may hang on a row, and what tells that row from its siblings
+/// stands outside the layer (decisions D1). So its window is read as well, where addresses follow the slot. If the layer
+/// isn't found in there, nothing in it is proven.
+pub fn within(platform: &dyn Platform, root: &mut Root, layer: &RawTree, deadline: Deadline) -> Result<(), Error> {
+    let slot = layer.nodes.first().is_some_and(|top| top.facts.grade == Grade::Slot);
+    if root.below.is_some() || !slot {
+        return Ok(());
+    }
+    // The application and its window: a layer right below the application is a window of its own.
+    let [application, window, ..] = &root.above[..] else { return Ok(()) };
+    let above = std::slice::from_ref(application);
+    let mut tree = platform.read_tree(&window.handle, above, &root.process, &ReadPlan::contract(deadline))?;
+    if let Some(top) = tree.nodes.first_mut() {
+        top.index = window.index;
+    }
+    let mut map = RefMap {
+        format: FORMAT,
+        snapshot_id: String::new(),
+        desktop: String::new(),
+        process: root.process.clone(),
+        source: root.source.clone(),
+        next: ROOT,
+        links: Vec::new(),
+        entries: BTreeMap::new(),
+    };
+    if let Some(at) = (0u32..).zip(&tree.nodes).find(|(_, n)| n.handle == root.handle).map(|(at, _)| at) {
+        Capture::fresh(&mut map, &tree).save(&tree, &[(ROOT, at)], None);
+    }
+    root.below = Some((map, ROOT));
+    Ok(())
+}
+
+/// No such surface is open; what is open is named, since one toolkit's alert is another one's sheet, or a window.
+fn not_open(surface: Surface, open: &[(String, SurfaceInfo)]) -> Error {
+    let rows: Vec<_> = open.iter().map(|(_, s)| crate::platform::apps::surface_json(s)).collect();
+    let mut kinds: Vec<&str> = open.iter().map(|(_, s)| s.kind.token()).collect();
+    kinds.dedup();
+    let error = Error::before(Code::WindowNotFound, format!("no {surface} of the application is open"))
+        .kind("surface_not_open")
+        .detail("open", rows);
+    if kinds.is_empty() {
+        return error.suggest(
+            "Nothing but windows is open: 'list-windows' shows them. Open it first, for example with click or right-click.",
+        );
+    }
+    error.suggest(format!(
+        "Open are: {}. A dialog that is no {surface} here is one of these, or a window: 'snapshot --window-id ID' with an id from list-windows.",
+        kinds.join(", ")
+    ))
 }
 
 fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {

@@ -67,6 +67,9 @@ pub fn ask(facts: &Facts, question: Question) -> Result<(bool, bool), Error> {
     let can = |c: Capability| facts.capabilities.known().is_some_and(|set| set.has(c));
     Ok(match question {
         Question::Visible => {
+            if facts.shown_unsure {
+                return Ok((false, false));
+            }
             let shown = !states.has(State::Hidden) && !states.has(State::Offscreen);
             match &facts.bounds {
                 Evidence::Known(rect) => (shown && rect.has_area(), true),

@@ -13,7 +13,7 @@ use crate::refs::capture::{Capture, drop_below};
 use crate::refs::entry::{FORMAT, RefMap};
 use crate::refs::id::{RefId, SnapshotId};
 use crate::refs::resolve::Purpose;
-use crate::tree::json::to_json;
+use crate::tree::json::{cut_json, to_json};
 use crate::tree::present::{Options, Presented, allocate_refs, present};
 use crate::tree::raw::RawTree;
 use crate::tree::text::{Header, RefStyle, to_text};
@@ -36,6 +36,7 @@ fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
 fn options(args: &Snapshot) -> Options {
     Options {
         max_depth: u32::from(args.depth()),
+        free_wrappers: args.max_depth.is_none() && !args.is_skeleton(),
         skeleton: args.is_skeleton(),
         interactive_only: args.interactive_only,
         compact: args.compact,
@@ -47,11 +48,12 @@ fn options(args: &Snapshot) -> Options {
 fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
     let platform = context.platform()?;
     let store = saved::store(context)?;
-    let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
+    let mut root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
     let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &plan(args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
+    locate::within(platform, &mut root, &tree, deadline)?;
     let presented = present(&tree, &options(args));
     let numbered = allocate_refs(&presented, 1);
     let id = SnapshotId::generate();
@@ -65,7 +67,11 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
         links: Vec::new(),
         entries: BTreeMap::new(),
     };
-    let unproven = Capture::fresh(&mut map, &tree).save(&tree, &numbered, None);
+    let mut capture = Capture::fresh(&mut map, &tree);
+    if let Some((of, number)) = &root.below {
+        capture = capture.below(of, *number);
+    }
+    let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
     store.save(id.as_str(), &map)?;
     Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
@@ -150,6 +156,9 @@ fn answer(
     if !complete {
         out.insert("truncated".into(), json!(true));
         out.insert("nodes_observed".into(), json!(tree.nodes.len()));
+    }
+    if let Some(cut) = cut_json(presented) {
+        out.insert("cut".into(), cut);
     }
     if unproven {
         out.insert("identity_unproven".into(), json!(true));

@@ -5,7 +5,7 @@ use super::*;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::evidence::{Cause, Evidence};
-use crate::tree::name::stable_name;
+use crate::tree::name::{stable_description, stable_name};
 use crate::tree::raw::{Facts, Handle, Link, RawNode, RawTree};
 use crate::vocab::surface::Surface;
 use serde_json::json;
@@ -105,6 +105,7 @@ impl Fake {
             label: label.into(),
             mechanism: Mechanism::SemanticApi,
             needs: Policy::Headless,
+            unheard: false,
             key: 0,
             argument: String::new(),
         }
@@ -153,6 +154,7 @@ impl Observe for Fake {
         let witness = |w: &WitnessProbe| match self.facts(&w.handle) {
             None => Evidence::Absent,
             Some(f) if w.source == TextSource::OwnText => f.own_text,
+            Some(f) if w.source == TextSource::Description => stable_description(&f),
             Some(f) => stable_name(&f),
         };
         Probe {

@@ -75,6 +75,8 @@ pub enum TextSource {
     Name,
     /// What the adapter gives as `own_text`.
     OwnText,
+    /// What [`stable_description`](crate::tree::name::stable_description) gives.
+    Description,
 }
 
 /// One edge that must still hold, downwards: the parent still has this child.
@@ -104,6 +106,8 @@ pub struct ProbeRequest<'a> {
     pub target: &'a Handle,
     /// Elements whose text entered the element's name at capture.
     pub label_sources: &'a [Handle],
+    /// Elements that tell whether the page is shown in which the element stands, where it stands in one.
+    pub page_signs: Option<&'a [Handle]>,
     /// The role it had, so that the same facts are composed.
     pub role: Role,
     /// Edges from the application down to the element and to its witnesses, without repetition.

@@ -114,6 +114,8 @@ pub struct Rung {
     pub mechanism: Mechanism,
     /// What the caller must permit.
     pub needs: Policy,
+    /// Whether it is known that only the control changes by this way, and the code behind it does not hear of it.
+    pub unheard: bool,
     /// The adapter's own key of this way.
     pub key: u32,
     /// The adapter's own arguments of this way (an action's index, a child's address).
@@ -170,6 +172,13 @@ pub trait Watch {
 
     /// How long this toolkit may take to show an effect, in milliseconds (decisions D5: 100, web content 500).
     fn window_ms(&self) -> u64;
+
+    /// Effects that follow because the application was still at work when the window ended: time in which it answers
+    /// nobody is none in which it showed nothing. Returns at once where it answers.
+    fn overtime(&mut self, deadline: Deadline) -> Vec<Effect> {
+        let _ = deadline;
+        Vec::new()
+    }
 }
 
 /// A write that was sent, or proven not to be.

@@ -112,7 +112,10 @@ impl Ask<'_> {
 /// A role or an alias; anything else is refused (spec 1 §3 "fails closed").
 pub fn role(text: &str) -> Result<Role> {
     Role::from_query(text).ok_or_else(|| {
-        Error::invalid(format!("no role {}", echo(text))).suggest("Roles are those that snapshot prints, e.g. button.")
+        let known: Vec<&str> = Role::ALL.iter().map(|r| r.token()).collect();
+        Error::invalid(format!("{} is not a role", echo(text)))
+            .kind("unknown_role")
+            .suggest(format!("Roles: {}.", known.join(", ")))
     })
 }
 
@@ -122,8 +125,8 @@ pub fn state(text: &str) -> Result<StateClause> {
         None => (text, true),
         Some((token, value)) if value.trim().eq_ignore_ascii_case("true") => (token, true),
         Some((token, value)) if value.trim().eq_ignore_ascii_case("false") => (token, false),
-        Some((_, value)) => {
-            return Err(Error::invalid(format!("a state is true or false, not {}", echo(value))));
+        Some(_) => {
+            return Err(Error::invalid(format!("{}: expected STATE, STATE=true or STATE=false", echo(text))));
         }
     };
     let token = token.trim().to_ascii_lowercase();
@@ -132,7 +135,9 @@ pub fn state(text: &str) -> Result<StateClause> {
     }
     let state = State::from_token(&token).ok_or_else(|| {
         let known: Vec<&str> = State::ALL.iter().map(|s| s.token()).collect();
-        Error::invalid(format!("no state {}", echo(&token))).suggest(format!("States: enabled, {}.", known.join(", ")))
+        Error::invalid(format!("{} is not a state", echo(&token)))
+            .kind("unknown_state")
+            .suggest(format!("States: enabled, {}.", known.join(", ")))
     })?;
     Ok(StateClause { state, wanted })
 }

@@ -4,10 +4,10 @@ use super::ask::Query;
 use super::matcher::Found;
 use crate::evidence::Evidence;
 use crate::tree::json::{bounds_json, qualified};
-use crate::tree::name::{name_of, shown_role, value_of};
-use crate::tree::present::{earns_ref, states_of, unread};
+use crate::tree::name::{description_of, name_of, shown_role, value_of};
+use crate::tree::present::{capabilities_of, earns_ref, native_id_of, states_of, unread};
 use crate::tree::raw::RawTree;
-use crate::tree::text::{RefStyle, push_element, push_ref, push_states, quoted};
+use crate::tree::text::{RefStyle, push_actions, push_element, push_more, push_ref, push_states, quoted};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -98,12 +98,22 @@ pub fn match_json(tree: &RawTree, at: u32, number: Option<u32>, snapshot_id: &st
     if let Evidence::Known(value) = value_of(facts) {
         out.insert("value".into(), value.into());
     }
+    if let Some(description) = description_of(facts).into_known() {
+        out.insert("description".into(), description.into());
+    }
+    if let Some(id) = native_id_of(facts).into_known() {
+        out.insert("native_id".into(), json!(id));
+    }
     if let Some(states) = states_of(facts).into_known().filter(|s| !s.is_empty()) {
         out.insert("states".into(), json!(states));
     }
     let unread = unread(facts);
     if !unread.is_empty() {
         out.insert("unread".into(), json!(unread));
+    }
+    let actions = capabilities_of(facts);
+    if !actions.is_empty() && number.is_some() {
+        out.insert("available_actions".into(), json!(actions));
     }
     out.insert("interactive".into(), earns_ref(facts).into());
     out.insert("path".into(), path(tree, at).into());
@@ -173,7 +183,9 @@ pub fn to_text(
     for at in picked {
         let facts = &tree.node(*at).facts;
         push_element(&mut out, facts);
+        push_more(&mut out, facts);
         push_states(&mut out, facts);
+        push_actions(&mut out, facts);
         let steps: Vec<String> = path(tree, *at).iter().map(|s| quoted(s)).collect();
         if !steps.is_empty() {
             let _ = write!(out, " in {}", steps.join(" > "));

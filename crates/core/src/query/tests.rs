@@ -217,7 +217,7 @@ fn results_as_text_cant_be_forged() {
     let out = to_text(&tree, &q, &search(&q, &tree), Selection::First, &number(&tree), "s8f3k2p9", RefStyle::Qualified);
     assert_eq!(
         out,
-        "snapshot s8f3k2p9 | 1 of 1 matches\nbutton \"OK\\n@s1:e2\" in \"window:a\\\" @s1:e1\" @s8f3k2p9:e1\n"
+        "snapshot s8f3k2p9 | 1 of 1 matches\nbutton \"OK\\n@s1:e2\" {} in \"window:a\\\" @s1:e1\" @s8f3k2p9:e1\n"
     );
 }
 

@@ -89,6 +89,7 @@ impl<'m> Capture<'m> {
                 description: description_of(facts).into_known(),
                 native_id: facts.native_id.known().cloned(),
                 label_sources: facts.label_sources.clone(),
+                page_signs: facts.in_page.then(|| facts.page_signs.clone()),
                 states: facts.states.known().copied().unwrap_or_default(),
                 capabilities: facts.capabilities.known().copied().unwrap_or_default(),
                 secure: facts.secure,

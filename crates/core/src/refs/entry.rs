@@ -92,6 +92,9 @@ pub struct Entry {
     /// Elements whose text entered the label.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_sources: Vec<Handle>,
+    /// Elements that tell whether the page in which the element stands is shown; none where it stands in no page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_signs: Option<Vec<Handle>>,
     /// States at capture; never identity.
     #[serde(default)]
     pub states: StateSet,

@@ -135,6 +135,7 @@ impl Question {
             process: &map.process,
             target: &self.target,
             label_sources: &entry.label_sources,
+            page_signs: entry.page_signs.as_deref(),
             role: entry.role,
             edges: &self.edges,
             witnesses: &self.witnesses,
@@ -285,7 +286,10 @@ fn stale(message: &str) -> Error {
 }
 
 fn other_item() -> Error {
-    stale("the text beside the element has changed: this place may show another item now").kind("context_changed")
+    stale(
+        "a text that told the element has changed, beside it or its description: this place may show another item now",
+    )
+    .kind("context_changed")
 }
 
 fn absent(message: &str) -> Error {
@@ -330,6 +334,7 @@ mod tests {
             description: None,
             native_id: Some(NativeId { kind: NativeIdKind::AxIdentifier, value: "del".into() }),
             label_sources: vec![],
+            page_signs: None,
             states: Default::default(),
             capabilities: Default::default(),
             secure: false,

@@ -6,9 +6,10 @@
 
 use crate::evidence::Evidence;
 use crate::platform::TextSource;
-use crate::tree::name::stable_name;
+use crate::tree::name::{stable_description, stable_name};
 use crate::tree::raw::{Cut, Grade, RawTree};
 use crate::vocab::role::Role;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// Witnesses kept for one entry at most.
@@ -59,20 +60,35 @@ pub enum Telling {
 
 /// Items that can be mistaken for one another: each a set of subtrees.
 struct Group {
-    /// Subtree roots of each item.
-    items: Vec<Vec<u32>>,
     /// The texts of each item, in pre-order.
     texts: Vec<Vec<Text>>,
+    /// Which item a subtree root begins.
+    item_of: HashMap<u32, u32>,
     /// Which items hold a text.
     holders: HashMap<String, Vec<u32>>,
+    /// Items that another one can't be told from, once that is known: it holds for every element in them.
+    alike: Vec<bool>,
     /// Whether a text of some item could not be read, or items may be missing.
     opaque: bool,
+    /// Whether a description of some item could not be read: then no description counts.
+    undescribed: bool,
+}
+
+/// What one item says.
+struct Texts {
+    texts: Vec<Text>,
+    /// Whether a name or a text could not be read.
+    blind: bool,
+    /// Whether a description could not be read.
+    undescribed: bool,
 }
 
 /// Finds witnesses in one tree; groups are computed once.
 pub struct Witnesses<'t> {
     tree: &'t RawTree,
     groups: HashMap<GroupKey, Group>,
+    /// How many children of a node have a role, for nodes whose children were counted.
+    like: HashMap<u32, HashMap<Role, usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +104,7 @@ enum GroupKey {
 impl<'t> Witnesses<'t> {
     /// A finder over one tree.
     pub fn new(tree: &'t RawTree) -> Self {
-        Self { tree, groups: HashMap::new() }
+        Self { tree, groups: HashMap::new(), like: HashMap::new() }
     }
 
     /// How the element can be told again, if its address follows the slot.
@@ -102,12 +118,14 @@ impl<'t> Witnesses<'t> {
         let mut cell = None;
         for (level, key) in levels {
             self.group(key);
-            let Some(group) = self.groups.get(&key) else { return Telling::Unread };
-            let Some(at) = group.items.iter().position(|roots| roots.contains(&level)) else { return Telling::Unread };
+            let Some(group) = self.groups.get_mut(&key) else { return Telling::Unread };
+            let Some(at) = group.item_of.get(&level).copied() else { return Telling::Unread };
             if group.opaque {
                 return Telling::Unread;
             }
-            let Some(mut texts) = distinguishing(group, at as u32, element) else { return Telling::NotUnique };
+            let Some(mut texts) = group.distinguishing(at, element) else {
+                return if group.undescribed { Telling::Unread } else { Telling::NotUnique };
+            };
             if level == element && matches!(key, GroupKey::SameRole(..)) {
                 // A control among its like: its own label tells it, and resolution compares that by itself, so that a
                 // Play that became Pause is renamed and not another one.
@@ -148,12 +166,13 @@ impl<'t> Witnesses<'t> {
     /// The items that the element is or stands in: itself, the nearest one above it, and every one above that
     /// is an item by its native role. An item by count alone, further up, is page structure; so is one whose address
     /// follows it: the chain tells it from its siblings.
-    fn levels(&self, element: u32) -> Vec<(u32, GroupKey)> {
+    fn levels(&mut self, element: u32) -> Vec<(u32, GroupKey)> {
         let mut levels = Vec::new();
         let mut nearest_above = false;
-        for node in self.tree.ancestors_or_self(element) {
-            let Some(parent) = self.tree.node(node).parent else { break };
-            let facts = &self.tree.node(node).facts;
+        let tree = self.tree;
+        for node in tree.ancestors_or_self(element) {
+            let Some(parent) = tree.node(node).parent else { break };
+            let facts = &tree.node(node).facts;
             let is_self = node == element;
             if !matches!(facts.cell, Evidence::Absent) && !self.parent_is_row(parent) {
                 levels.push((node, GroupKey::Rows(parent)));
@@ -174,10 +193,18 @@ impl<'t> Witnesses<'t> {
         matches!(self.tree.node(parent).facts.role, Evidence::Known(Role::Row))
     }
 
-    fn one_of_many(&self, node: u32, parent: u32) -> bool {
-        let Some(role) = self.tree.node(node).facts.role.known() else { return false };
-        let same = |c: &&u32| self.tree.node(**c).facts.role.known() == Some(role);
-        self.tree.node(parent).children.iter().filter(same).count() >= SIBLINGS_THAT_MAKE_AN_ITEM
+    /// Children are counted once for each parent: in a long list every element asks.
+    fn one_of_many(&mut self, node: u32, parent: u32) -> bool {
+        let tree = self.tree;
+        let Some(role) = tree.node(node).facts.role.known() else { return false };
+        let counts = self.like.entry(parent).or_insert_with(|| {
+            let mut counts = HashMap::new();
+            for role in tree.node(parent).children.iter().filter_map(|c| tree.node(*c).facts.role.known()) {
+                *counts.entry(*role).or_insert(0) += 1;
+            }
+            counts
+        });
+        counts.get(role).is_some_and(|n| *n >= SIBLINGS_THAT_MAKE_AN_ITEM)
     }
 
     fn group(&mut self, key: GroupKey) {
@@ -208,20 +235,29 @@ impl<'t> Witnesses<'t> {
         };
         // Items that were not read may say the same.
         opaque |= self.tree.node(parent).cut.is_some();
-        let mut texts = Vec::with_capacity(items.len());
+        let mut texts: Vec<Vec<Text>> = Vec::with_capacity(items.len());
+        let mut undescribed = false;
+        for roots in &items {
+            let of_item = self.texts_of(roots);
+            opaque |= of_item.blind;
+            undescribed |= of_item.undescribed;
+            texts.push(of_item.texts);
+        }
+        if undescribed {
+            texts.iter_mut().for_each(|t| t.retain(|t| t.source != TextSource::Description));
+        }
         let mut holders: HashMap<String, Vec<u32>> = HashMap::new();
-        for (at, roots) in items.iter().enumerate() {
-            let (of_item, blind) = self.texts_of(roots);
-            opaque |= blind;
-            for t in &of_item {
+        for (at, of_item) in texts.iter().enumerate() {
+            for t in of_item {
                 let list = holders.entry(t.text.clone()).or_default();
                 if list.last() != Some(&(at as u32)) {
                     list.push(at as u32);
                 }
             }
-            texts.push(of_item);
         }
-        self.groups.insert(key, Group { items, texts, holders, opaque });
+        let item_of = (0u32..).zip(&items).flat_map(|(at, roots)| roots.iter().map(move |r| (*r, at))).collect();
+        let alike = vec![false; items.len()];
+        self.groups.insert(key, Group { texts, item_of, holders, alike, opaque, undescribed });
     }
 
     fn children(&self, parent: u32, keep: impl Fn(u32) -> bool) -> Vec<Vec<u32>> {
@@ -229,9 +265,10 @@ impl<'t> Witnesses<'t> {
     }
 
     /// The texts below these roots, and whether one of them could not be read.
-    fn texts_of(&self, roots: &[u32]) -> (Vec<Text>, bool) {
+    fn texts_of(&self, roots: &[u32]) -> Texts {
         let mut texts = Vec::new();
         let mut blind = false;
+        let mut undescribed = false;
         for node in roots.iter().flat_map(|r| self.tree.subtree(*r)) {
             let raw = self.tree.node(node);
             blind |= raw.cut.as_ref().is_some_and(Cut::incomplete);
@@ -254,8 +291,12 @@ impl<'t> Witnesses<'t> {
                 // A secure field's label is no secret; what it holds never enters its name.
                 add(TextSource::Name, stable_name(&raw.facts));
             }
+            match stable_description(&raw.facts) {
+                Evidence::Unknown(_) => undescribed = true,
+                description => add(TextSource::Description, description),
+            }
         }
-        (texts, blind)
+        Texts { texts, blind, undescribed }
     }
 
     /// The cell's column, and the cells of the same table that hold witnesses.
@@ -284,41 +325,69 @@ struct Distinguishing {
     spare: Vec<Text>,
 }
 
-/// Texts of item `at` that no other item of the group holds together, nearest to the element first; none where
-/// there are none. A lone item needs one text at least: a slot without any says nothing.
-fn distinguishing(group: &Group, at: u32, element: u32) -> Option<Distinguishing> {
-    let mine = group.texts.get(at as usize)?;
-    let mut candidates: Vec<&Text> = mine.iter().collect();
-    // Labels and static text stay; names of controls may follow their state. So the former first.
-    candidates.sort_by_key(|t| (t.source != TextSource::OwnText, t.node.abs_diff(element)));
-    let mut needed: Vec<&Text> = Vec::new();
-    // Items that hold everything chosen so far; none chosen: all of them.
-    let mut rivals: Option<Vec<u32>> = None;
-    for text in &candidates {
-        if rivals.as_ref().is_some_and(Vec::is_empty) {
-            break;
+impl Group {
+    /// Texts of item `at` that no other item of the group holds together, nearest to the element first; none where
+    /// there are none. A lone item needs one text at least: a slot without any says nothing.
+    fn distinguishing(&mut self, at: u32, element: u32) -> Option<Distinguishing> {
+        if *self.alike.get(at as usize)? {
+            return None;
         }
-        let holders = group.holders.get(&text.text)?;
-        let left: Vec<u32> = match &rivals {
-            None => holders.iter().copied().filter(|h| *h != at).collect(),
-            Some(before) => before.iter().copied().filter(|r| holders.binary_search(r).is_ok()).collect(),
-        };
-        let all = group.items.len().saturating_sub(1);
-        if left.len() < rivals.as_ref().map_or(all.max(1), Vec::len) {
-            rivals = Some(left);
+        let mine = self.texts.get(at as usize)?;
+        let mut needed: Vec<&Text> = Vec::new();
+        // Items that hold everything chosen so far, this one among them; none chosen: all of them.
+        let mut holding: Option<Cow<'_, [u32]>> = None;
+        let alone = |holding: &Option<Cow<'_, [u32]>>| holding.as_ref().is_some_and(|h| h.len() <= 1);
+        for text in nearest(mine, element) {
+            if alone(&holding) {
+                break;
+            }
+            let holders = self.holders.get(&text.text)?;
+            match &holding {
+                None if holders.len() < self.texts.len().max(2) => holding = Some(Cow::Borrowed(holders)),
+                None => continue,
+                Some(before) => {
+                    let (few, many): (&[u32], &[u32]) =
+                        if before.len() < holders.len() { (before, holders) } else { (holders, before) };
+                    let both: Vec<u32> = few.iter().copied().filter(|h| many.binary_search(h).is_ok()).collect();
+                    if both.len() == before.len() {
+                        continue;
+                    }
+                    holding = Some(Cow::Owned(both));
+                }
+            }
             needed.push(text);
         }
+        if !alone(&holding) {
+            // Every text was tried, and their order doesn't matter to what they tell together.
+            self.alike[at as usize] = true;
+            return None;
+        }
+        let spare = nearest(mine, element)
+            .take_while(|t| t.source == TextSource::OwnText)
+            .filter(|t| !needed.contains(t))
+            .take(MAX_WITNESSES)
+            .cloned()
+            .collect();
+        Some(Distinguishing { needed: needed.into_iter().cloned().collect(), spare })
     }
-    if !rivals.is_some_and(|r| r.is_empty()) {
-        return None;
-    }
-    let spare = candidates
-        .iter()
-        .filter(|t| t.source == TextSource::OwnText && !needed.contains(t))
-        .take(MAX_WITNESSES)
-        .map(|t| (*t).clone())
-        .collect();
-    Some(Distinguishing { needed: needed.into_iter().cloned().collect(), spare })
+}
+
+/// The texts of an item, the nearest to the element first; labels and static text before the names of controls, which
+/// may follow their state. A description is taken only where nothing else tells: toggles between the same names under
+/// the pointer often reword theirs. Lazily: the first few decide, and an item may be a whole page.
+fn nearest(texts: &[Text], element: u32) -> impl Iterator<Item = &Text> {
+    [TextSource::OwnText, TextSource::Name, TextSource::Description].into_iter().flat_map(move |source| {
+        let kind = move |t: &&Text| t.source == source;
+        // Texts stand in the order of their nodes.
+        let (before, after) = texts.split_at(texts.partition_point(|t| t.node < element));
+        let mut before = before.iter().rev().filter(kind).peekable();
+        let mut after = after.iter().filter(kind).peekable();
+        std::iter::from_fn(move || match (before.peek(), after.peek()) {
+            (Some(b), Some(a)) if b.node.abs_diff(element) <= a.node.abs_diff(element) => before.next(),
+            (Some(_), None) => before.next(),
+            _ => after.next(),
+        })
+    })
 }
 
 #[cfg(test)]
@@ -417,6 +486,30 @@ mod tests {
     }
 
     #[test]
+    fn a_description_tells_where_labels_do_not() {
+        let day = |label: &str, day: &str| node(Role::Button).slot().name(label).description(day);
+        let week = |days: [Spec; 4]| node(Role::Window).child(node(Role::Group).children(days)).build();
+        let tree = week([day("M", "Monday"), day("T", "Tuesday"), day("W", "Wednesday"), day("T", "Thursday")]);
+        match Witnesses::new(&tree).tell(5) {
+            Telling::Witnesses { texts, row: None } => {
+                assert_eq!(texts, [Text { node: 5, source: TextSource::Description, text: "Thursday".into() }]);
+            }
+            other => panic!("{other:?}"),
+        }
+        // A label that is unique needs none: a reworded description is no other button.
+        assert_eq!(Witnesses::new(&tree).tell(2), Telling::NoItem);
+        let same = week([day("M", "Monday"), day("T", "Day"), day("W", "Wednesday"), day("T", "Day")]);
+        assert_eq!(Witnesses::new(&same).tell(5), Telling::NotUnique);
+        // A description that could not be read may be the same; where labels tell, it doesn't matter.
+        let unread = |f: &mut crate::tree::raw::Facts| {
+            f.names.description = Evidence::Unknown(crate::evidence::Cause::Late);
+        };
+        let late = week([day("M", ""), day("T", "Tuesday").facts(unread), day("W", ""), day("T", "Thursday")]);
+        assert_eq!(Witnesses::new(&late).tell(5), Telling::Unread);
+        assert_eq!(Witnesses::new(&late).tell(2), Telling::NoItem);
+    }
+
+    #[test]
     fn an_unread_sibling_proves_nothing() {
         let unread = row("x")
             .child(node(Role::StaticText).facts(|f| f.own_text = Evidence::Unknown(crate::evidence::Cause::Late)));
@@ -456,6 +549,15 @@ mod tests {
     fn outside_any_item_the_address_decides() {
         let tree = node(Role::Window).child(node(Role::Group).child(node(Role::Button).slot().name("OK"))).build();
         assert_eq!(Witnesses::new(&tree).tell(2), Telling::NoItem);
+    }
+
+    #[test]
+    fn texts_come_nearest_first_and_labels_before_names() {
+        let text = |node, source, text: &str| Text { node, source, text: text.to_owned() };
+        let (own, name) = (TextSource::OwnText, TextSource::Name);
+        let all = [text(2, own, "a"), text(4, name, "b"), text(5, name, "c"), text(6, own, "d"), text(9, own, "e")];
+        let order: Vec<&str> = nearest(&all, 4).map(|t| t.text.as_str()).collect();
+        assert_eq!(order, ["a", "d", "e", "b", "c"]);
     }
 
     proptest! {

@@ -1,5 +1,6 @@
-//! A presented tree as the contract's JSON (spec 2 §1, spec 3 "Omission rules"). One field is ours: `unread` lists what is
-//! missing because it could not be read, so that a failed read is never taken for "has none".
+//! A presented tree as the contract's JSON (spec 2 §1, spec 3 "Omission rules"). Two fields are ours: `unread` lists what
+//! is missing because it could not be read, so that a failed read is never taken for "has none"; `folded` says that `-i`
+//! left out what isn't on the screen.
 
 use super::name::{description_of, name_of, shown_role, value_of};
 use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
@@ -26,6 +27,18 @@ pub(super) fn numbers(presented: &Presented, refs: &[(u32, u32)]) -> Vec<Option<
 pub fn bounds_json(facts: &Facts) -> Option<Value> {
     let r = facts.bounds.known()?;
     [r.x, r.y, r.width, r.height].iter().all(|v| v.is_finite()).then(|| json!(r))
+}
+
+/// `cut` of a snapshot's answer: how many elements were shown without all their children though nothing is missing that
+/// was asked for. None where all is shown.
+pub fn cut_json(presented: &Presented) -> Option<Value> {
+    let mut out = Map::new();
+    for (key, n) in [("by_depth", presented.clamped), ("folded", presented.closed)] {
+        if n > 0 {
+            out.insert(key.into(), n.into());
+        }
+    }
+    (!out.is_empty()).then_some(Value::Object(out))
 }
 
 /// The `tree` of a snapshot's answer. Refs are pairs of number and index in the raw tree, as from
@@ -87,5 +100,8 @@ fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: b
     }
     if shown.subtree_truncated {
         out.insert("subtree_truncated".into(), true.into());
+    }
+    if shown.closed {
+        out.insert("folded".into(), true.into());
     }
 }

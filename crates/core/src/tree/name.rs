@@ -176,6 +176,26 @@ pub fn description_of(facts: &Facts) -> Evidence<String> {
     }
 }
 
+/// The description as it may serve as identity, whether it is the name as well or not: never where it repeats the
+/// value of a control whose value changes in use.
+pub fn stable_description(facts: &Facts) -> Evidence<String> {
+    let description = match clean(&facts.names.description) {
+        Evidence::Known(text) => text,
+        Evidence::Absent => return Evidence::Absent,
+        Evidence::Unknown(cause) => return Evidence::Unknown(cause),
+    };
+    let changes = match &facts.role {
+        Evidence::Known(role) => role.mutable_value(),
+        Evidence::Absent => false,
+        Evidence::Unknown(cause) => return Evidence::Unknown(cause.clone()),
+    };
+    match clean(&facts.value) {
+        Evidence::Known(value) if changes && value == description => Evidence::Absent,
+        Evidence::Unknown(cause) if changes => Evidence::Unknown(cause),
+        _ => Evidence::Known(description.to_owned()),
+    }
+}
+
 /// The value as it may be shown: empty is absent, and a secure field has none (spec 1 §8). Neither trimmed nor dropped
 /// where it is blank: a value is content, and three spaces in a field are not an empty field.
 pub fn value_of(facts: &Facts) -> Evidence<&str> {
@@ -221,6 +241,24 @@ mod tests {
         });
         assert_eq!(name_of(&f), Evidence::Known(Name { text: "Save\tas".into(), slot: NameSlot::NativeTitle }));
         assert_eq!(description_of(&f), Evidence::Unknown(Cause::Late));
+    }
+
+    #[test]
+    fn a_description_that_repeats_a_changing_value_is_no_identity() {
+        let of = |role, description: &str| {
+            stable_description(&facts(role, |f| {
+                f.names.description = known(description);
+                f.value = known("5");
+            }))
+        };
+        assert_eq!(of(Role::Incrementor, " 5 "), Evidence::Absent);
+        assert_eq!(of(Role::Incrementor, "Hours"), known("Hours"));
+        assert_eq!(of(Role::Button, "5"), known("5"));
+        let unread = facts(Role::Slider, |f| {
+            f.names.description = known("Hours");
+            f.value = late();
+        });
+        assert_eq!(stable_description(&unread), Evidence::Unknown(Cause::Late));
     }
 
     #[test]

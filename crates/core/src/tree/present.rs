@@ -1,10 +1,11 @@
 //! What of a tree is shown: a pure function of the raw tree and the caller's options (spec 1 §2, decisions D6).
 //!
-//! Five passes over arenas, each linear and none recursive: walk down to the wanted depth, drop what `-i` drops, splice
-//! what `--compact` splices, fold what the token budget leaves no room for, lay out. Numbering follows the layout; it
-//! doesn't depend on `-i` and `--compact`, because neither ever removes an element that earns a ref.
+//! Five passes over arenas, each linear and none recursive: walk down to the wanted depth and, with `-i`, to what isn't
+//! on the screen ([`closed`]), drop what `-i` drops, splice what `--compact` splices, fold what the token budget leaves
+//! no room for, lay out. Numbering follows the layout.
 
 use super::budget;
+use super::closed::Closed;
 use super::name::{description_of, is_blank, name_of, stable_name, value_of};
 use super::raw::{Cut, Facts, Grade, RawNode, RawTree};
 use crate::evidence::{Cause, Evidence};
@@ -28,9 +29,11 @@ pub const MAX_RAW_DEPTH: u32 = 50;
 pub struct Options {
     /// Logical depth below the root; wrappers of web content spend none.
     pub max_depth: u32,
-    /// Clamp to [`SKELETON_DEPTH`] and give every cut branch a drill anchor.
+    /// Whether wrappers of any toolkit that `--compact` may splice spend none either.
+    pub free_wrappers: bool,
+    /// Clamp to [`SKELETON_DEPTH`].
     pub skeleton: bool,
-    /// `-i`: drop leaves that nobody could act on.
+    /// `-i`: drop leaves that nobody could act on, fold what isn't on the screen.
     pub interactive_only: bool,
     /// Splice out anonymous groups with one child.
     pub compact: bool,
@@ -44,6 +47,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_depth: DEFAULT_MAX_DEPTH,
+            free_wrappers: false,
             skeleton: false,
             interactive_only: false,
             compact: false,
@@ -63,7 +67,7 @@ pub enum Earns {
     Nothing,
     /// It can be acted on.
     Action,
-    /// It only leads into a branch that the skeleton cut; its actions are shown empty.
+    /// It only leads into a branch that was cut or folded; its actions are shown empty.
     Anchor,
 }
 
@@ -84,6 +88,8 @@ pub struct Shown {
     pub children_count: Option<u64>,
     /// Whether children are missing below this element.
     pub subtree_truncated: bool,
+    /// Whether they are missing because nothing of them is on the screen.
+    pub closed: bool,
     /// Whether it gets a ref.
     pub earns: Earns,
 }
@@ -98,6 +104,10 @@ pub struct Presented {
     pub complete: bool,
     /// Elements folded away by the token budget.
     pub folded: usize,
+    /// Shown elements whose children the depth cut off.
+    pub clamped: usize,
+    /// Shown elements whose children were folded because nothing of them is on the screen.
+    pub closed: usize,
     /// Whether bounds are shown.
     pub bounds: bool,
 }
@@ -114,6 +124,8 @@ pub(super) struct Work {
     hint: Hint,
     children_count: Option<u64>,
     truncated: bool,
+    clamped: bool,
+    closed: bool,
     /// What it is could not be read: nobody can say that it is inert.
     unread: bool,
     /// Nearest element at or above this one that can lead into a cut branch.
@@ -162,10 +174,14 @@ fn resolvable(facts: &Facts) -> bool {
             || native_id_of(facts).known().is_some())
 }
 
-/// Whether the element is transparent to logical depth. The adapter says that it is a wrapper of web content; it must
-/// also be positively anonymous and offer nothing (spec 1 §2 "Web wrapper").
-fn transparent(facts: &Facts) -> bool {
-    facts.web_wrapper
+/// Whether the element is transparent to logical depth: a wrapper of web content, by the adapter's word, which must also
+/// be positively anonymous and offer nothing (spec 1 §2 "Web wrapper"); or, where the caller named no depth, any wrapper
+/// that `--compact` may splice. Toolkits nest those a dozen levels deep, so that ten levels of everything may hold no
+/// control at all.
+fn transparent(tree: &RawTree, raw: u32, options: &Options) -> bool {
+    let node = tree.node(raw);
+    let facts = &node.facts;
+    let web = facts.web_wrapper
         && name_of(facts) == Evidence::Absent
         && value_of(facts) == Evidence::Absent
         && native_id_of(facts) == Evidence::Absent
@@ -174,7 +190,12 @@ fn transparent(facts: &Facts) -> bool {
             // The plan reads no actions of elements that can't have any.
             Evidence::Absent | Evidence::Unknown(Cause::NotRead) => true,
             Evidence::Unknown(_) => false,
-        }
+        };
+    web || (options.free_wrappers
+        && node.parent.is_some()
+        && node.cut.is_none()
+        && children(tree, raw).count() == 1
+        && anonymous_group(facts))
 }
 
 /// Children that are really below this element. An arena that contradicts itself can't send a walk in circles.
@@ -227,7 +248,10 @@ pub fn present(tree: &RawTree, options: &Options) -> Presented {
     }
     let folded = options.budget_tokens.map_or(0, |tokens| fold(tree, &mut work, tokens, options.include_bounds));
     complete &= tree.kind.is_none() && !work.is_empty();
-    Presented { nodes: lay_out(&work), complete, folded, bounds: options.include_bounds }
+    let shown = |w: &&Work| w.keep && !w.splice;
+    let clamped = work.iter().filter(shown).filter(|w| w.clamped).count();
+    let closed = work.iter().filter(shown).filter(|w| w.closed).count();
+    Presented { nodes: lay_out(&work), complete, folded, clamped, closed, bounds: options.include_bounds }
 }
 
 /// Walks down to the wanted depth and says for each element what is cut there.
@@ -235,6 +259,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
     let max_depth = if options.skeleton { options.max_depth.min(SKELETON_DEPTH) } else { options.max_depth };
     let mut work: Vec<Work> = Vec::new();
     let mut complete = true;
+    let not_on_screen = options.interactive_only.then(|| Closed::of(tree));
     // Index in the raw tree, index of the parent in `work`, hint.
     let mut stack: Vec<(u32, Option<u32>, Hint)> = Vec::new();
     if !tree.nodes.is_empty() {
@@ -245,13 +270,17 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
         let at = work.len() as u32;
         let (depth, raw_depth, above) = match parent.map(|p| &work[p as usize]) {
             None => (0, 0, None),
-            Some(p) => (p.depth + u32::from(!transparent(&node.facts)), p.raw_depth + 1, p.anchor),
+            Some(p) => (p.depth + u32::from(!transparent(tree, raw, options)), p.raw_depth + 1, p.anchor),
         };
         let (in_depth, in_limit) = (depth < max_depth, raw_depth < MAX_RAW_DEPTH);
         let has_children = children(tree, raw).next().is_some();
-        let clamped = !(in_depth && in_limit) && (has_children || node.cut.is_some());
+        let closed = not_on_screen.as_ref().is_some_and(|c| c.folds(tree, raw));
+        // What `-i` would drop at any depth isn't cut off by this one.
+        let inert = node.cut.is_none() && not_on_screen.as_ref().is_some_and(|c| !c.something_below(raw));
+        let cut_here = !(in_depth && in_limit) && (has_children || node.cut.is_some());
+        let clamped = cut_here && !closed && !(inert && in_limit);
         let children_count = match &node.cut {
-            _ if clamped => count_of(node),
+            _ if clamped || closed => count_of(node),
             // The time that ran out knows no count (spec 1 §2); a limit and a virtual container do.
             Some(Cut::Virtual | Cut::Limit) => node.child_count.known().copied(),
             _ => None,
@@ -271,19 +300,20 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             raw_depth,
             hint,
             children_count,
-            truncated: clamped || node.cut.is_some(),
+            truncated: clamped || closed || node.cut.is_some(),
+            clamped,
+            closed,
             unread: !node.facts.role.settled(),
             anchor: if earns_ref(&node.facts) || resolvable(&node.facts) { Some(at) } else { above },
             kept_children: 0,
         });
-        if clamped
-            && options.skeleton
+        if (clamped || closed)
             && let Some(anchor) = work[at as usize].anchor.map(|a| &mut work[a as usize])
             && anchor.earns == Earns::Nothing
         {
             anchor.earns = Earns::Anchor;
         }
-        if in_depth && in_limit {
+        if in_depth && in_limit && !closed {
             // Where children are missing nobody can say which column one is.
             let columns = node.children.len() as u32;
             let split = node.facts.role == Evidence::Known(Role::Splitter) && columns > 1 && node.cut.is_none();
@@ -321,22 +351,15 @@ fn count_kept(work: &mut [Work]) {
     }
 }
 
-/// `--compact`: whether the element is an anonymous group with exactly one child (spec 1 §2). Only what is positively
-/// empty counts as empty.
-fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
-    let f = &tree.node(w.raw).facts;
+/// Whether this is a group that says and offers nothing (spec 1 §2 "Compact"). Only what is positively empty counts as
+/// empty.
+fn anonymous_group(f: &Facts) -> bool {
     let blank = |e: Evidence<&str>| match e {
         Evidence::Known(text) => is_blank(text),
         Evidence::Absent => true,
         Evidence::Unknown(_) => false,
     };
-    w.parent.is_some()
-        && f.role == Evidence::Known(Role::Group)
-        && w.kept_children == 1
-        && w.earns == Earns::Nothing
-        && w.hint.is_none()
-        && w.children_count.is_none()
-        && !w.truncated
+    f.role == Evidence::Known(Role::Group)
         && name_of(f) == Evidence::Absent
         && blank(value_of(f))
         && description_of(f) == Evidence::Absent
@@ -346,6 +369,18 @@ fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
             f.capabilities,
             Evidence::Absent | Evidence::Unknown(Cause::NotRead) | Evidence::Known(CapabilitySet::EMPTY)
         )
+}
+
+/// `--compact`: whether the element is an anonymous group with exactly one child.
+fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
+    let f = &tree.node(w.raw).facts;
+    w.parent.is_some()
+        && w.kept_children == 1
+        && w.earns == Earns::Nothing
+        && w.hint.is_none()
+        && w.children_count.is_none()
+        && !w.truncated
+        && anonymous_group(f)
         && !(options.include_bounds && f.bounds.known().is_some())
 }
 
@@ -400,6 +435,7 @@ fn lay_out(work: &[Work]) -> Vec<Shown> {
             hint: w.hint,
             children_count: w.children_count,
             subtree_truncated: w.truncated,
+            closed: w.closed,
             earns: w.earns,
         });
         if let Some(p) = parent {

@@ -102,6 +102,12 @@ pub struct Facts {
     pub item: bool,
     /// Whether the address follows the element.
     pub grade: Grade,
+    /// Whether nothing tells that its page is shown: it may be visible or not.
+    pub shown_unsure: bool,
+    /// Whether it stands in a page that shares its place with others.
+    pub in_page: bool,
+    /// Elements by which the adapter tells whether that page is shown; empty where there are none.
+    pub page_signs: Vec<Handle>,
     /// Whether the element is an anonymous wrapper of web content: spends no logical depth (spec 1 §2).
     pub web_wrapper: bool,
     /// The adapter's own note of what is worth reading of this element; kept with its ref, so that it is asked for
@@ -126,6 +132,9 @@ impl Default for Facts {
             secure: false,
             item: false,
             grade: Grade::Slot,
+            shown_unsure: false,
+            in_page: false,
+            page_signs: Vec::new(),
             web_wrapper: false,
             plan: 0,
         }

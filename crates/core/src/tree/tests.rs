@@ -2,7 +2,7 @@
 
 use super::fixture::{Spec, chain, node};
 use super::json::to_json;
-use super::present::{Earns, MAX_RAW_DEPTH, Options, Presented, allocate_refs, earns_ref, present};
+use super::present::{Earns, MAX_RAW_DEPTH, Options, Presented, Shown, allocate_refs, earns_ref, present};
 use super::raw::{Cut, RawTree};
 use super::text::{Header, RefStyle, quoted, to_text};
 use crate::evidence::{Cause, Evidence};
@@ -11,6 +11,8 @@ use crate::vocab::role::Role;
 use crate::vocab::state::State;
 use proptest::prelude::*;
 use serde_json::Value;
+
+mod cuts;
 
 fn shown(tree: &RawTree, options: &Options) -> (Presented, Vec<(u32, u32)>) {
     let p = present(tree, options);
@@ -401,6 +403,7 @@ fn any_spec() -> impl Strategy<Value = Spec> {
 fn any_options() -> impl Strategy<Value = Options> {
     (0..8u32, any::<[bool; 4]>(), proptest::option::of(0..400usize)).prop_map(|(max_depth, b, budget_tokens)| Options {
         max_depth,
+        free_wrappers: b[0] && b[1],
         skeleton: b[0],
         interactive_only: b[1],
         compact: b[2],
@@ -434,12 +437,29 @@ proptest! {
     }
 
     #[test]
-    fn interactive_and_compact_change_no_ref(spec in any_spec(), options in any_options()) {
+    fn compact_changes_no_ref(spec in any_spec(), options in any_options()) {
         let tree = spec.build();
-        let plain = Options { interactive_only: false, compact: false, budget_tokens: None, ..options.clone() };
-        let options = Options { budget_tokens: None, ..options };
+        let plain = Options { compact: false, budget_tokens: None, ..options.clone() };
+        let options = Options { compact: true, budget_tokens: None, ..options };
         prop_assert_eq!(shown(&tree, &plain).1, shown(&tree, &options).1);
         prop_assert_eq!(shown(&tree, &plain).0.complete, shown(&tree, &options).0.complete);
+    }
+
+    #[test]
+    fn interactive_takes_no_ref_but_below_what_says_so(spec in any_spec(), options in any_options()) {
+        let tree = spec.build();
+        let plain = Options { interactive_only: false, compact: false, budget_tokens: None, ..options.clone() };
+        let options = Options { interactive_only: true, budget_tokens: None, ..options };
+        let (all, some) = (shown(&tree, &plain).0, shown(&tree, &options).0);
+        for n in all.nodes.iter().filter(|n| n.earns == Earns::Action) {
+            let held = |s: &Shown| s.raw == n.raw && s.earns == Earns::Action;
+            let folded = |s: &Shown| s.closed && tree.ancestors_or_self(n.raw).skip(1).any(|a| a == s.raw);
+            prop_assert!(some.nodes.iter().any(|s| held(s) || folded(s)), "{:?} is nowhere", n.raw);
+        }
+        // Each folded element, or one above it, leads into what it holds.
+        for n in some.nodes.iter().filter(|n| n.closed) {
+            prop_assert!(n.subtree_truncated && n.children_count.is_some());
+        }
     }
 
     #[test]

@@ -100,7 +100,8 @@ pub fn usual_actions(role: Role) -> CapabilitySet {
     list.iter().copied().collect()
 }
 
-fn push_actions(line: &mut String, facts: &Facts) {
+/// ` {actions}`, where they are others than the role promises.
+pub(crate) fn push_actions(line: &mut String, facts: &Facts) {
     let role = shown_role(facts);
     let mut actions = capabilities_of(facts);
     actions.remove(Capability::SetFocus);
@@ -120,6 +121,16 @@ pub(crate) fn push_element(line: &mut String, facts: &Facts) {
     }
     if let Some(value) = value_of(facts).into_known() {
         let _ = write!(line, " = {}", quoted(value));
+    }
+}
+
+/// `~ "description"` and `#"native id"`, where there are any.
+pub(crate) fn push_more(line: &mut String, facts: &Facts) {
+    if let Some(description) = description_of(facts).into_known() {
+        let _ = write!(line, " ~ {}", quoted(&description));
+    }
+    if let Some(id) = native_id_of(facts).into_known() {
+        let _ = write!(line, " #{}", quoted(&id.value));
     }
 }
 
@@ -146,12 +157,7 @@ pub(crate) fn push_ref(line: &mut String, number: u32, snapshot_id: &str, style:
 fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
     out.extend(std::iter::repeat_n("  ", shown.level as usize));
     push_element(out, facts);
-    if let Some(description) = description_of(facts).into_known() {
-        let _ = write!(out, " ~ {}", quoted(&description));
-    }
-    if let Some(id) = native_id_of(facts).into_known() {
-        let _ = write!(out, " #{}", quoted(&id.value));
-    }
+    push_more(out, facts);
     if let Some(hint) = hint_text(shown) {
         let _ = write!(out, " {hint}");
     }
@@ -164,18 +170,19 @@ fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
     }
     match (shown.children_count, shown.subtree_truncated) {
         (Some(n), true) => {
-            let _ = write!(out, " ({n} children, truncated)");
+            let why = if shown.closed { "folded" } else { "truncated" };
+            let _ = write!(out, " ({n} children, {why})");
         }
         (Some(n), false) => {
             let _ = write!(out, " ({n} children)");
         }
-        (None, true) => out.push_str(" (truncated)"),
+        (None, true) => out.push_str(if shown.closed { " (folded)" } else { " (truncated)" }),
         (None, false) => {}
     }
 }
 
 /// The first line of a snapshot.
-fn header_line(header: &Header<'_>, refs: usize, kind: Option<&str>) -> String {
+fn header_line(header: &Header<'_>, presented: &Presented, refs: usize, kind: Option<&str>) -> String {
     let mut line = format!(
         "snapshot {} | app {} | window {} | id {} | {refs} refs",
         header.snapshot_id,
@@ -191,6 +198,12 @@ fn header_line(header: &Header<'_>, refs: usize, kind: Option<&str>) -> String {
     } else {
         let _ = write!(line, " | truncated after {} elements", header.nodes_observed);
     }
+    if presented.clamped > 0 {
+        let _ = write!(line, " | {} cut by depth", presented.clamped);
+    }
+    if presented.closed > 0 {
+        let _ = write!(line, " | {} folded", presented.closed);
+    }
     if let Some(kind) = kind {
         let _ = write!(line, " | {kind}");
     }
@@ -203,7 +216,7 @@ fn header_line(header: &Header<'_>, refs: usize, kind: Option<&str>) -> String {
 /// The outline of a presented tree: the header, one line an element, a line break at the end of each.
 pub fn to_text(tree: &RawTree, presented: &Presented, refs: &[(u32, u32)], header: &Header<'_>) -> String {
     let numbers = numbers(presented, refs);
-    let mut out = header_line(header, numbers.iter().flatten().count(), tree.kind);
+    let mut out = header_line(header, presented, numbers.iter().flatten().count(), tree.kind);
     out.push('\n');
     for (shown, number) in presented.nodes.iter().zip(numbers) {
         push_line(&mut out, &tree.node(shown.raw).facts, shown, presented.bounds);

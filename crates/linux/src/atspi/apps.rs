@@ -38,10 +38,14 @@ struct Answers {
 
 /// All applications, silent ones and ones without a tree included.
 pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<Listed>, Error> {
-    let roots = bus
-        .call(Call::new(&registry(), i::ACCESSIBLE, "GetChildren"), deadline)
+    // Every command that lists wants the bus's id as well, for the refs that it saves.
+    let mut answers = bus.flight(vec![Bus::id_call(), Call::new(&registry(), i::ACCESSIBLE, "GetChildren")], deadline);
+    let roots = answers
+        .pop()
+        .unwrap_or(Err(CallError::Late { sent: false }))
         .and_then(|r| r.objects())
         .map_err(|e| no_registry(&e))?;
+    bus.learn_id(answers.pop());
     let roots: Vec<Object> = roots.into_iter().filter(|o| !o.is_null()).collect();
     let mut apps = group(ask(bus, roots, deadline.within_ms(LIVENESS_MS)));
     let with_tree: Vec<u32> = apps.iter().map(|a| a.app.process.pid).collect();

@@ -8,7 +8,7 @@ use super::toolkit::Toolkit;
 use crate::bus::{Call, Object, Reply, Wire};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::{Cause, Evidence};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use zbus::zvariant::ObjectPath;
 
@@ -93,6 +93,27 @@ impl Cache {
         in_order.then(|| listed.into_iter().map(|(_, path)| Object::new(object.bus.clone(), path.clone())).collect())
     }
 
+    /// The object and what is cached below it, as far as it has children to be asked for, so many levels deep.
+    /// A guess at what a read will need, no more: what stands where is the parents' to say.
+    pub fn parents_below(&self, top: &Object, depth: usize, most: u64) -> Vec<Object> {
+        let mut out = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::from([&*top.path]);
+        let mut level: Vec<&str> = vec![&*top.path];
+        for _ in 0..depth {
+            let mut next = Vec::new();
+            for path in level {
+                let Some(native) = self.facts.get(path) else { continue };
+                if native.child_count.known().is_some_and(|c| (1..=most).contains(c)) {
+                    out.push(Object::new(top.bus.clone(), path));
+                }
+                let children = self.children.get(path).into_iter().flatten();
+                next.extend(children.map(|(_, child)| &**child).filter(|child| seen.insert(child)));
+            }
+            level = next;
+        }
+        out
+    }
+
     /// How many objects it holds.
     pub fn len(&self) -> usize {
         self.facts.len()
@@ -149,6 +170,20 @@ mod tests {
         assert_eq!(c.children(&object("/a")), None, "one is missing");
         assert_eq!(c.children(&object("/b")), None, "count unknown");
         assert_eq!(c.children(&object("/elsewhere")), None);
+    }
+
+    #[test]
+    fn parents_are_guessed_whatever_their_counts_say() {
+        let c = cache(vec![
+            item("/a", "/root", 0, 2),
+            item("/b", "/a", 0, 1),
+            item("/c", "/b", 7, 1),
+            item("/huge", "/a", 1, 9_999),
+            item("/other", "/root", 1, 3),
+        ]);
+        assert_eq!(c.parents_below(&object("/a"), 9, 100), [object("/a"), object("/b"), object("/c")]);
+        assert_eq!(c.parents_below(&object("/a"), 2, 100), [object("/a"), object("/b")]);
+        assert_eq!(c.parents_below(&object("/elsewhere"), 9, 100), []);
     }
 
     #[test]

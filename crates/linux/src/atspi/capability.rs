@@ -111,6 +111,10 @@ pub fn capabilities(
             Verb::ContextMenu => context = true,
             Verb::Expand => set.insert(C::Expand),
             Verb::Collapse => set.insert(C::Collapse),
+            Verb::ExpandOrCollapse
+                if native == n::TABLE_CELL
+                    && toolkit.cells_list_expansion_always()
+                    && !states.has(States::EXPANDABLE) => {}
             Verb::ExpandOrCollapse => {
                 set.insert(C::Expand);
                 set.insert(C::Collapse);
@@ -145,6 +149,9 @@ pub fn capabilities(
         set.insert(C::Select);
     }
     let editable = states.has(States::EDITABLE);
+    if native == n::COMBO_BOX && toolkit.options_stand_in_the_tree() && !editable {
+        set.insert(C::Select);
+    }
     // Qt reports no EDITABLE on spin boxes, whose interface works (FINDINGS §5).
     let has_editor = interfaces.has(Interfaces::EDITABLE_TEXT) && (editable || role == Role::Incrementor);
     let read_only = states.has(States::READ_ONLY);
@@ -239,6 +246,20 @@ mod tests {
         assert_eq!(caps(Role::TextField, n::TEXT, s, i, &["activate"], Gtk3), ["SetValue", "SetFocus", "TypeText"]);
         // FINDINGS §5: Gecko's editor says True and changes nothing.
         assert_eq!(caps(Role::TextField, n::ENTRY, s, i, &["activate"], Gecko), ["SetFocus", "ScrollTo"]);
+        // Chromium's fields have no editor: only their menu is offered.
+        let i = COMPONENT | Interfaces::TEXT;
+        let field = caps(Role::TextField, n::ENTRY, s, i, &["doDefault", "showContextMenu"], Chromium);
+        assert!(
+            field.contains(&"RightClick") && !field.contains(&"TypeText") && !field.contains(&"SetValue"),
+            "{field:?}"
+        );
+    }
+
+    #[test]
+    fn cells_of_flat_tables_do_not_expand() {
+        let cell = |s| caps(Role::Cell, n::TABLE_CELL, s, COMPONENT, &["expand or contract", "activate"], Gtk3);
+        assert_eq!(cell(States::SELECTABLE), ["Click", "Select"]);
+        assert_eq!(cell(States::EXPANDABLE), ["Click", "Expand", "Collapse"]);
     }
 
     #[test]
@@ -255,6 +276,11 @@ mod tests {
         assert_eq!(caps(Role::ComboBox, n::COMBO_BOX, 0, COMPONENT, &["press"], Gtk3), ["Click"]);
         assert_eq!(caps(Role::MenuItem, n::MENU_ITEM, 0, COMPONENT, &["ShowMenu"], Qt6), ["Click"]);
         assert_eq!(caps(Role::ComboBox, n::COMBO_BOX, 0, COMPONENT, &[], Gtk4), ["Select"]);
+        // The options in the tree choose themselves; a field with suggestions has none.
+        let select = caps(Role::ComboBox, n::COMBO_BOX, States::EXPANDABLE, COMPONENT, &["open"], Chromium);
+        assert_eq!(select, ["Click", "Expand", "Collapse", "Select", "ScrollTo"]);
+        let field = States::EXPANDABLE | States::EDITABLE;
+        assert!(!caps(Role::ComboBox, n::COMBO_BOX, field, COMPONENT, &["open"], Chromium).contains(&"Select"));
         let got = caps(Role::Option, n::LIST_ITEM, States::SELECTABLE, COMPONENT, &["Toggle"], Qt5);
         assert_eq!(got, ["Click", "Select"]);
     }

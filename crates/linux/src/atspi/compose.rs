@@ -180,6 +180,9 @@ pub fn compose(native: &Native, place: &Place) -> Facts {
         secure,
         item,
         grade: place.above.grade(number, toolkit),
+        shown_unsure: place.above.unsure && place.above.asks_extents(number, native.states_or_none(), toolkit),
+        in_page: false,
+        page_signs: Vec::new(),
         web_wrapper: place.above.in_web && is_wrapper(native, known_role, number),
         plan: wants::plan(&wants::wanted(native, toolkit, place.above, false)),
         names,
@@ -263,9 +266,14 @@ fn names(
             }
         }
     }
-    slots.description = native.description.clone().blank_as_absent();
+    slots.description = native.description.clone().map(|d| shown_text(d, toolkit)).blank_as_absent();
     sources.dedup();
     slots
+}
+
+/// A text as it is shown, without the markup that some toolkits leave in it.
+fn shown_text(text: String, toolkit: Toolkit) -> String {
+    if toolkit.descriptions_may_be_rich() { super::rich_text::plain(&text).unwrap_or(text) } else { text }
 }
 
 fn first_known(first: Evidence<String>, second: impl FnOnce() -> Evidence<String>) -> Evidence<String> {

@@ -32,9 +32,16 @@ pub fn read(
     }
 }
 
-/// What the first answers make necessary: names of actions, texts of known length.
-pub fn followers(native: &Native, max_text: usize) -> Vec<Field> {
+/// What the first answers make necessary: names of actions, texts of known length, the role's name where an action
+/// says that the number doesn't tell.
+pub fn followers(native: &Native, toolkit: Toolkit, max_text: usize) -> Vec<Field> {
     let mut out = Vec::new();
+    if let (Some(role), Evidence::Known(actions), Evidence::Absent) =
+        (native.role_number(), &native.actions, &native.role_name)
+        && toolkit.actions_hint_at_role_name(role, actions)
+    {
+        out.push(Field::RoleName);
+    }
     if let Evidence::Known(n) = native.action_count {
         out.extend((0..n.min(MAX_ACTIONS) as u16).map(Field::ActionName));
     }
@@ -86,7 +93,7 @@ mod tests {
     #[test]
     fn long_lists_of_actions_are_cut() {
         let native = Native { action_count: Evidence::Known(55), characters: Evidence::Known(9), ..Native::default() };
-        let got = followers(&native, 5);
+        let got = followers(&native, Toolkit::Gtk3, 5);
         assert_eq!(got.len(), 17);
         assert_eq!(got.last(), Some(&Field::Text(5)));
     }

@@ -8,6 +8,7 @@ use super::compose::{Place, compose, label_text, wants_child_labels};
 use super::flight::{self, Subject};
 use super::interface as i;
 use super::native::{BASIC, Field, Label, Native};
+use super::pages::{self, Page};
 use super::role::native as n;
 use super::toolkit::{CellSource, Toolkit};
 use super::visibility::Above;
@@ -20,7 +21,7 @@ use crate::traits::process_life;
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::platform::{ChainEdge, Presence, Probe, ProbeRequest, ProcessLife, TextSource};
-use agent_desktop_core::tree::name::stable_name;
+use agent_desktop_core::tree::name::{stable_description, stable_name};
 use agent_desktop_core::tree::raw::{Facts, Handle};
 use std::collections::HashMap;
 
@@ -43,6 +44,8 @@ struct Reads<'a> {
     labels: std::ops::Range<usize>,
     witnesses: std::ops::Range<usize>,
     ancestors: std::ops::Range<usize>,
+    signs: std::ops::Range<usize>,
+    page: Option<Page>,
     edges: Vec<Edge>,
     parent: Answer,
     answered: bool,
@@ -64,6 +67,7 @@ pub fn probe(platform: &LinuxPlatform, request: &ProbeRequest<'_>, deadline: Dea
         platform.learn(reads.subjects[0].object.bus.clone(), reads.toolkit);
     }
     reads.second();
+    reads.page();
     reads.follow();
     reads.moved_edges();
     let element = reads.element(platform, request.bounds);
@@ -125,6 +129,7 @@ impl<'a> Reads<'a> {
         let labels = range(request.label_sources.iter().collect())?;
         let witnesses = range(request.witnesses.iter().map(|w| &w.handle).collect())?;
         let ancestors = range(ancestors.iter().collect())?;
+        let signs = range(request.page_signs.into_iter().flatten().collect())?;
         let edges = request.edges.iter().map(|e| {
             Ok(Edge {
                 parent: e.parent.as_ref().map(object).transpose()?,
@@ -143,6 +148,8 @@ impl<'a> Reads<'a> {
             labels,
             witnesses,
             ancestors,
+            signs,
+            page: None,
             parent: Err(CallError::Late { sent: false }),
             answered: false,
         })
@@ -162,6 +169,9 @@ impl<'a> Reads<'a> {
             if Some(at) != application {
                 jobs.push((at, Field::Extents));
             }
+        }
+        for at in self.signs.clone() {
+            jobs.extend(pages::SIGN.iter().map(|f| (at, *f)));
         }
         let mut calls: Vec<Call> = jobs.iter().map(|(at, f)| f.call(&self.subjects[*at].object)).collect();
         let target = &self.subjects[0].object;
@@ -194,10 +204,12 @@ impl<'a> Reads<'a> {
         if !self.answered {
             return;
         }
-        let above = self.above();
-        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
         // What was worth reading at capture has been asked already.
         let asked: Vec<Field> = wants::planned(self.request.plan).collect();
+        // Whether the application has ids was known then.
+        self.subjects[0].native.has_ids &= asked.contains(&Field::Id) || !self.toolkit.may_lack_ids();
+        let above = self.above();
+        let wanted = wants::wanted(&self.subjects[0].native, self.toolkit, above, self.request.bounds);
         let mut jobs: Vec<(usize, Field)> = wanted.into_iter().filter(|f| !asked.contains(f)).map(|f| (0, f)).collect();
         for at in self.labels.clone().chain(self.witnesses.clone()) {
             if self.subjects[at].native.interfaces_or_none().has(i::Interfaces::TEXT) {
@@ -216,13 +228,15 @@ impl<'a> Reads<'a> {
         self.subjects[0].native.keep(&wanted);
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
-            if self.ancestors.contains(&at) {
+            if self.ancestors.contains(&at) || self.signs.contains(&at) {
                 continue;
             }
             // What a secure field holds is not even read.
             let secure = wants::known_secure(&subject.native, self.toolkit);
             let may = |f: &Field| !(secure && matches!(f, Field::Text(_)));
-            jobs.extend(flight::followers(&subject.native, MAX_TEXT).into_iter().filter(may).map(|f| (at, f)));
+            jobs.extend(
+                flight::followers(&subject.native, self.toolkit, MAX_TEXT).into_iter().filter(may).map(|f| (at, f)),
+            );
         }
         flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.deadline);
         let toolkit = self.toolkit;
@@ -324,10 +338,18 @@ impl<'a> Reads<'a> {
         }
     }
 
+    /// Whether the page is shown in which the element stands.
+    fn page(&mut self) {
+        if self.request.page_signs.is_some() && self.answered {
+            self.page = Some(pages::of_signs(self.wire, &self.subjects[self.signs.clone()], self.deadline));
+        }
+    }
+
     fn above(&self) -> Above {
         // Outermost first.
         let down = self.ancestors.clone().rev();
-        down.fold(Above::default(), |above, at| above.under(&self.subjects[at].native, self.toolkit))
+        let above = down.fold(Above::default(), |above, at| above.under(&self.subjects[at].native, self.toolkit));
+        self.page.map_or(above, |page| above.on(page.unless_disabled(above)))
     }
 
     fn element(&mut self, platform: &LinuxPlatform, bounds: bool) -> Presence {
@@ -398,6 +420,7 @@ impl<'a> Reads<'a> {
             match witness.source {
                 TextSource::OwnText => facts.own_text,
                 TextSource::Name => stable_name(&facts),
+                TextSource::Description => stable_description(&facts),
             }
         };
         self.witnesses.clone().zip(self.request.witnesses).map(text).collect()

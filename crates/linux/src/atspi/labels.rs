@@ -53,6 +53,11 @@ pub fn in_tree(wire: &dyn Wire, toolkit: Toolkit, nodes: &[Node], subjects: &mut
     flight::read_labels(wire, toolkit, unread.flatten().collect(), deadline);
 }
 
+/// Whether labels inside an element are that element's own, not those of what it stands in.
+pub fn speaks_for_itself(role: Role) -> bool {
+    takes_child_label(role) || role.interactive() || matches!(role, Role::Menu | Role::List)
+}
+
 /// The label nodes inside an element, in order, not looking into what has a name of its own.
 fn inside(nodes: &[Node], subjects: &[Subject], top: usize, toolkit: Toolkit) -> Evidence<Vec<Label>> {
     let mut found = Vec::new();
@@ -71,9 +76,7 @@ fn inside(nodes: &[Node], subjects: &[Subject], top: usize, toolkit: Toolkit) ->
             }
             continue;
         }
-        let role = role::map(number, native.states_or_none(), None);
-        let other =
-            at != top && (takes_child_label(role) || role.interactive() || matches!(role, Role::Menu | Role::List));
+        let other = at != top && speaks_for_itself(role::map(number, native.states_or_none(), None));
         if !other && depth < MAX_DEPTH {
             stack.extend(node.children.iter().rev().map(|child| (*child, depth + 1)));
         }

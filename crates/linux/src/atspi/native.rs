@@ -62,6 +62,8 @@ pub struct Native {
     pub dead: Option<String>,
     /// Whether any read was answered at all.
     pub answered: bool,
+    /// Whether its application has answered, or may answer, a question for ids.
+    pub has_ids: bool,
 }
 
 impl Default for Native {
@@ -91,6 +93,7 @@ impl Default for Native {
             cell: Evidence::Absent,
             dead: None,
             answered: false,
+            has_ids: true,
         }
     }
 }
@@ -108,6 +111,8 @@ pub enum Field {
     ChildCount,
     ActionCount,
     ActionName(u16),
+    /// All names at once.
+    Actions,
     Id,
     Attributes,
     Characters,
@@ -140,6 +145,7 @@ impl Field {
             Field::ChildCount => Call::get(object, i::ACCESSIBLE, "ChildCount"),
             Field::ActionCount => Call::get(object, i::ACTION, "NActions"),
             Field::ActionName(at) => Call::with(object, i::ACTION, "GetName", Body::Int(i32::from(at))),
+            Field::Actions => Call::new(object, i::ACTION, "GetActions"),
             Field::Id => Call::get(object, i::ACCESSIBLE, "AccessibleId"),
             Field::Attributes => Call::new(object, i::ACCESSIBLE, "GetAttributes"),
             Field::Characters => Call::get(object, i::TEXT, "CharacterCount"),
@@ -183,6 +189,7 @@ impl Native {
                 unread(&mut self.action_count);
                 unread(&mut self.actions);
             }
+            Field::Actions | Field::ActionName(_) => unread(&mut self.actions),
             Field::Id => unread(&mut self.id),
             Field::Attributes => unread(&mut self.attributes),
             Field::Characters => {
@@ -203,7 +210,10 @@ impl Native {
             self.role_name = Evidence::Absent;
         }
         if !has(Field::ActionCount) {
-            (self.action_count, self.actions) = (Evidence::Absent, Evidence::Absent);
+            self.action_count = Evidence::Absent;
+        }
+        if ![Field::ActionCount, Field::Actions, Field::ActionName(0)].into_iter().any(has) {
+            self.actions = Evidence::Absent;
         }
         if !has(Field::Id) {
             self.id = Evidence::Absent;
@@ -254,10 +264,16 @@ impl Native {
             }
             // A name that can't be read is one that isn't in the table (GTK 4: "No action with index 0").
             Field::ActionName(_) => match self.read(field, answer, toolkit, |r| r.text()) {
-                Evidence::Known(name) => match &mut self.actions {
-                    Evidence::Known(list) => list.push(name),
-                    other => *other = Evidence::Known(vec![name]),
-                },
+                Evidence::Known(name) => {
+                    let second = toolkit.second_action().filter(|second| !name.is_empty() && *second != name);
+                    match &mut self.actions {
+                        Evidence::Known(list) => list.push(name),
+                        other => *other = Evidence::Known(vec![name]),
+                    }
+                    if let (Some(second), Evidence::Known(list)) = (second, &mut self.actions) {
+                        list.push(second.to_owned());
+                    }
+                }
                 Evidence::Unknown(c @ (Cause::Late | Cause::Gone)) => self.actions = Evidence::Unknown(c),
                 _ if matches!(self.actions, Evidence::Unknown(Cause::NotRead)) => {
                     self.actions = Evidence::Known(vec![String::new()]);
@@ -268,7 +284,11 @@ impl Native {
                     }
                 }
             },
-            Field::Id => self.id = self.read(field, answer, toolkit, |r| r.text_property()).blank_as_absent(),
+            Field::Actions => self.actions = self.read(field, answer, toolkit, |r| r.action_names()),
+            Field::Id => {
+                self.has_ids = !matches!(answer, Err(CallError::Remote { .. }));
+                self.id = self.read(field, answer, toolkit, |r| r.text_property()).blank_as_absent();
+            }
             Field::Attributes => self.attributes = self.read(field, answer, toolkit, |r| r.attributes()),
             Field::Characters => {
                 let got = self.read(field, answer, toolkit, |r| r.int_property());

@@ -24,6 +24,7 @@ pub fn read_tree(
     origin: Evidence<(f64, f64)>,
 ) -> Result<RawTree, Error> {
     let mut walk = Walk::new(wire, toolkit, plan, root);
+    walk.stand_below(above);
     walk.structure();
     let first = &walk.subjects[0].native;
     if let Some(why) = &first.dead {
@@ -58,6 +59,9 @@ fn raw(walk: &Walk<'_>, toolkit: Toolkit, above: &[Link], plan: &ReadPlan, origi
         // The chain above a window is its application alone.
         let top = node.parent.is_none() && above.len() == 1;
         let place = Place { toolkit, above: node.above, top, origin: origin.clone(), bounds: plan.bounds };
+        let mut facts = compose(&subject.native, &place);
+        facts.in_page = node.page.is_some() || !node.signs.is_empty() || node.above.unsure;
+        facts.page_signs = node.signs.iter().map(Object::handle).collect();
         RawNode {
             handle: node.place.as_ref().unwrap_or(&subject.object).handle(),
             parent: node.parent.map(|p| place_of[p]),
@@ -65,7 +69,7 @@ fn raw(walk: &Walk<'_>, toolkit: Toolkit, above: &[Link], plan: &ReadPlan, origi
             children: node.children.iter().map(|c| place_of[*c]).collect(),
             child_count: subject.native.child_count.clone(),
             cut: node.cut.clone(),
-            facts: compose(&subject.native, &place),
+            facts,
         }
     };
     RawTree {

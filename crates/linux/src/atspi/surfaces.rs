@@ -83,8 +83,8 @@ fn surface_id(object: &Object) -> String {
 }
 
 fn title(top: &Top, window: Option<&Window>) -> Option<String> {
-    let own = top.native.name.known().filter(|t| !t.trim().is_empty()).cloned();
-    own.or_else(|| window.map(|w| w.title.clone())).filter(|t| !t.is_empty())
+    let own = || top.native.name.known().filter(|t| !t.trim().is_empty()).cloned();
+    window.map(|w| w.title.clone()).filter(|t| !t.is_empty()).or_else(own)
 }
 
 fn on_screen(top: &Top, toolkit: Toolkit) -> bool {
@@ -119,13 +119,18 @@ fn kinds_of_top(top: &Top, window: Option<&Window>, x: &[X11Window]) -> Vec<Surf
     out
 }
 
-/// Where states can't tell what is open, extents do: those of the children of menus.
+/// Where states can't tell what is open, extents do: those of the children of menus, and of popovers.
 fn item_extents(platform: &LinuxPlatform, toolkit: Toolkit, walk: &mut Walk<'_>, deadline: Deadline) {
     let jobs: Vec<(usize, Field)> = (0..walk.nodes.len())
-        .filter(|at| walk.nodes[*at].parent.is_some_and(|p| is_menu(walk, p)))
+        .filter(|at| walk.nodes[*at].parent.is_some_and(|p| is_menu(walk, p)) || is_popover(walk, toolkit, *at))
         .map(|at| (at, Field::Extents))
         .collect();
     flight::read(&platform.bus, toolkit, &mut walk.subjects, jobs, deadline);
+}
+
+fn is_popover(walk: &Walk<'_>, toolkit: Toolkit, at: usize) -> bool {
+    let native = &walk.subjects[at].native;
+    native.role_number().zip(native.name.known()).is_some_and(|(number, name)| toolkit.is_popover(number, name))
 }
 
 fn is_menu(walk: &Walk<'_>, at: usize) -> bool {
@@ -151,6 +156,9 @@ fn found(walk: &Walk<'_>, toolkit: Toolkit) -> Vec<(Surface, usize)> {
             // An entry of a menu bar is always on screen; its menu is open when its items are.
             Some(n::MENU | n::POPUP_MENU) if node.children.iter().any(|c| shown(*c)) && !in_closed_combo(walk, at) => {
                 out.push((Surface::Menu, at));
+            }
+            _ if is_popover(walk, toolkit, at) && native.states_or_none().has(States::VISIBLE) && shown(at) => {
+                out.push((Surface::Popover, at));
             }
             _ => {}
         }

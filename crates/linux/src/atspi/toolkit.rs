@@ -2,6 +2,7 @@
 //! asks which toolkit an application uses.
 
 use super::role::native as n;
+use super::state::Native as States;
 use agent_desktop_core::tree::raw::Grade;
 
 /// A toolkit, by `Application.ToolkitName` and version (FINDINGS §2).
@@ -106,6 +107,17 @@ impl Toolkit {
         self != Gtk4
     }
 
+    /// L2-3: a page that was shown once keeps its states and its place when another one is shown. Whether it is on the
+    /// screen is told by what [`super::pages`] asks.
+    pub fn pages_keep_their_place(self) -> bool {
+        self == Gtk4
+    }
+
+    /// GTK 4.8 lists an open popover below what it belongs to, with no role of its own (L2-5): it shows by its type's name.
+    pub fn is_popover(self, role: u32, name: &str) -> bool {
+        self == Gtk4 && role == n::FILLER && name.ends_with("Popover") && is_type_name(name)
+    }
+
     /// GTK 4 reports an element's own sensitivity, not that of a container which disables it (FINDINGS §2: entry in
     /// an insensitive combo box says `sensitive`).
     pub fn disabled_is_inherited(self) -> bool {
@@ -158,19 +170,30 @@ impl Toolkit {
     pub fn blank_name(self, role: u32, name: &str) -> bool {
         match self {
             Gtk4 if role == n::FILLER => is_type_name(name),
-            Gtk4 if role == n::PAGE_TAB_LIST => name == "Tab list",
             Gtk4 => {
-                ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
-                    name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-                }) && is_type_name(name)
+                (role == n::PAGE_TAB_LIST && name == "Tab list")
+                    || ["Gtk", "Adw", "Gdk", "He", "Vte"].iter().any(|p| {
+                        name.strip_prefix(p).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+                    }) && is_type_name(name)
             }
             _ => false,
         }
     }
 
+    /// L2-4: a GTK 4.8 window without an accessible name of its own carries its C type's name, of any prefix. An
+    /// application's own title may look the same: X11's title decides.
+    pub fn names_windows_by_type(self, name: &str) -> bool {
+        self == Gtk4 && is_type_name(name) && name.ends_with("Window")
+    }
+
     /// GTK 4.8 names every tab "Tab", in the user's language (seen in gtk4-widget-factory): the label inside tells more.
     pub fn name_is_generic(self, role: u32) -> bool {
         self == Gtk4 && role == n::PAGE_TAB
+    }
+
+    /// Qt's tooltips are descriptions, with their markup (seen in featherpad).
+    pub fn descriptions_may_be_rich(self) -> bool {
+        self.qt()
     }
 
     /// FINDINGS §2 "GTK4 4.8 names": labelled buttons read "7 7".
@@ -179,13 +202,40 @@ impl Toolkit {
     }
 
     /// Roles whose number says less than the role's name: GTK 4.8's switch is a check box by number, Qt's menu button
-    /// a push button (seen in gtk4-widget-factory and qt6ct).
-    pub fn role_name_tells(self, role: u32) -> bool {
+    /// a push button (seen in gtk4-widget-factory and qt6ct). Of Qt's, those that are enabled show by their actions
+    /// ([`Toolkit::actions_hint_at_role_name`]).
+    pub fn role_name_tells(self, role: u32, states: States) -> bool {
         match self {
             Gtk4 => role == n::CHECK_BOX,
-            Qt5 | Qt6 => role == n::PUSH_BUTTON,
+            Qt5 | Qt6 => role == n::PUSH_BUTTON && !states.has(States::ENABLED),
             _ => false,
         }
+    }
+
+    /// An enabled button of Qt that opens a menu offers `ShowMenu`, a disabled one offers nothing (seen in qt6ct and
+    /// featherpad, and in Qt's QAccessibleButton): the role's name is asked for where that action says so.
+    pub fn actions_hint_at_role_name(self, role: u32, actions: &[String]) -> bool {
+        self.qt() && role == n::PUSH_BUTTON && actions.iter().any(|a| a == "ShowMenu")
+    }
+
+    /// FINDINGS §3 "Other calls": Qt answers `GetActions` with the names that `GetName` gives, untranslated (equal on all
+    /// 569 nodes of kcalc, featherpad and qt6ct). One call instead of one for each action and one for their number.
+    pub fn lists_actions(self) -> bool {
+        self.qt()
+    }
+
+    /// Whether an application of this toolkit may not know `AccessibleId` at all: Qt 5.15 and 6.4 answer every question for
+    /// it with an error (FINDINGS §3 "Other calls"), later ones with the id. Asked of the window alone, the answer speaks
+    /// for all.
+    pub fn may_lack_ids(self) -> bool {
+        self.qt()
+    }
+
+    /// The action that follows the first one on every element, where that is so: Chromium lists the main action first,
+    /// `showContextMenu` second, and after that at most scrolling (FINDINGS §5 "Action names"; L5-3: all 2,242 nodes of a
+    /// page and the browser around it). The first one's name tells all, in one call. Whoever acts reads the names again.
+    pub fn second_action(self) -> Option<&'static str> {
+        (self == Chromium).then_some("showContextMenu")
     }
 
     /// Where the name of a combo box is what it shows: GTK 3 (seen in gtk3-widget-factory) and Qt (FINDINGS §5: the
@@ -281,6 +331,18 @@ impl Toolkit {
         self == Chromium
     }
 
+    /// GTK 3 lists `expand or contract` on every cell of every table; only those of a row with rows below are EXPANDABLE
+    /// (seen in galculator, whose flat tables answer no).
+    pub fn cells_list_expansion_always(self) -> bool {
+        self == Gtk3
+    }
+
+    /// Combo boxes without a Selection of their own whose options stand in the tree and can be chosen there (FINDINGS §5
+    /// "combo / select").
+    pub fn options_stand_in_the_tree(self) -> bool {
+        self.web()
+    }
+
     /// Whether actions are worth asking for. Text nodes of pages list `clickAncestor` alone; GTK 4's labels clipboard
     /// actions alone, its containers none or the window's own (FINDINGS §2, §5).
     pub fn asks_actions(self, role: u32) -> bool {
@@ -342,7 +404,12 @@ mod tests {
 
     #[test]
     fn type_names_are_blank_and_labels_are_not() {
-        for (role, name) in [(n::TEXT, "GtkEntry"), (n::FILLER, "AdwGizmo"), (n::FILLER, "HistoryView")] {
+        for (role, name) in [
+            (n::TEXT, "GtkEntry"),
+            (n::FILLER, "AdwGizmo"),
+            (n::FILLER, "HistoryView"),
+            (n::PAGE_TAB_LIST, "AdwViewSwitcher"),
+        ] {
             assert!(Gtk4.blank_name(role, name), "{name}");
         }
         for (role, name) in

@@ -7,16 +7,18 @@ use super::flight::{self, Subject};
 use super::interface as i;
 use super::labels;
 use super::native::{BASIC, Field, Native};
+use super::pages::{self, Page};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
 use super::visibility::Above;
 use super::{grid, wants};
-use crate::bus::{Call, CallError, Object, Wire};
+use crate::bus::{Call, CallError, Object, Reply, Wire};
 use crate::outcome::read::{Asked, ReadOutcome, classify};
+use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::platform::ReadPlan;
-use agent_desktop_core::tree::raw::Cut;
-use std::collections::HashSet;
+use agent_desktop_core::tree::raw::{Cut, Link};
+use std::collections::{HashMap, HashSet};
 
 /// One node of a tree under construction.
 #[derive(Clone, Debug)]
@@ -33,13 +35,26 @@ pub struct Node {
     pub depth: usize,
     /// What its ancestors say.
     pub above: Above,
+    /// What is known of the page that begins here.
+    pub page: Option<Page>,
+    /// What tells of the page in which it stands.
+    pub signs: Vec<Object>,
     /// Its address, where that isn't the object that was read: a place.
     pub place: Option<Object>,
 }
 
+/// A line on which one silent element doesn't cost all of the time.
+struct Sweep<'a>(&'a dyn Wire);
+
+impl Wire for Sweep<'_> {
+    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.0.sweep(calls, deadline)
+    }
+}
+
 /// A tree under construction: parents stand before their children.
 pub struct Walk<'a> {
-    wire: &'a dyn Wire,
+    wire: Sweep<'a>,
     toolkit: Toolkit,
     plan: &'a ReadPlan,
     cache: Option<Cache>,
@@ -51,6 +66,10 @@ pub struct Walk<'a> {
     edges: usize,
     text: usize,
     grids: bool,
+    /// What the root's ancestors say.
+    top: Above,
+    /// Child lists that were asked for before their turn.
+    listed: HashMap<Object, Result<Reply, CallError>>,
 }
 
 impl<'a> Walk<'a> {
@@ -60,7 +79,7 @@ impl<'a> Walk<'a> {
         let third = plan.deadline.within_ms(u64::try_from(plan.deadline.left().as_millis() / 3).unwrap_or(u64::MAX));
         let cache = Cache::read(wire, &root, toolkit, third);
         let mut walk = Self {
-            wire,
+            wire: Sweep(wire),
             toolkit,
             plan,
             cache,
@@ -70,9 +89,32 @@ impl<'a> Walk<'a> {
             edges: 0,
             text: 0,
             grids: true,
+            top: Above::default(),
+            listed: HashMap::new(),
         };
         walk.add(root, None, 0, 0);
         walk
+    }
+
+    /// Says where the root stands: what its ancestors say holds below it, too, as when a window is read from its top. In a
+    /// page or an item of a recycling list addresses follow the slot; where that can't be read, they are taken to.
+    pub fn stand_below(&mut self, above: &[Link]) {
+        // A window stands below its application alone, which says nothing.
+        if above.len() < 2 {
+            return;
+        }
+        let subject = |l: &Link| Some(Subject { object: Object::from_handle(&l.handle)?, native: Native::default() });
+        let mut ancestors: Vec<Subject> = above.iter().filter_map(subject).collect();
+        let fields = |at: usize| {
+            // The application itself has no place on the screen.
+            let place = (at > 0).then_some(Field::Extents);
+            [Field::Role, Field::States, Field::Name].into_iter().chain(place).map(move |f| (at, f))
+        };
+        let jobs = (0..ancestors.len()).flat_map(fields).collect();
+        flight::read(self.wire.0, self.toolkit, &mut ancestors, jobs, self.plan.deadline);
+        let unread = ancestors.len() != above.len() || ancestors.iter().any(|a| a.native.role_number().is_none());
+        let said = ancestors.iter().fold(Above::default(), |said, a| said.under(&a.native, self.toolkit));
+        self.top = if unread { Above { in_web: true, in_item: true, rows_follow: false, ..said } } else { said };
     }
 
     /// Leaves the cells of virtual containers unread: who looks for surfaces needs none.
@@ -97,6 +139,8 @@ impl<'a> Walk<'a> {
             cut: None,
             depth,
             above: Above::default(),
+            page: None,
+            signs: Vec::new(),
             place: None,
         });
         self.subjects.push(Subject { object, native });
@@ -105,6 +149,7 @@ impl<'a> Walk<'a> {
 
     /// Reads the structure and every node's basic facts.
     pub fn structure(&mut self) {
+        self.ask_ahead();
         let mut level = vec![0];
         while !level.is_empty() {
             self.basics(&level);
@@ -117,6 +162,15 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Where only the parents' own lists count, the cache still says whose will be needed: all at once, not level by
+    /// level.
+    fn ask_ahead(&mut self) {
+        let Some(cache) = self.cache.as_ref().filter(|_| !self.toolkit.cache_tells_children()) else { return };
+        let parents = cache.parents_below(&self.subjects[0].object, self.plan.max_depth, self.plan.max_children as u64);
+        let calls = parents.iter().map(|p| Call::new(p, i::ACCESSIBLE, "GetChildren")).collect();
+        self.listed = parents.into_iter().zip(self.wire.flight(calls, self.plan.deadline)).collect();
+    }
+
     fn basics(&mut self, level: &[usize]) {
         let mut jobs = Vec::new();
         for &at in level {
@@ -127,11 +181,16 @@ impl<'a> Walk<'a> {
                 jobs.push((at, Field::ChildCount));
             }
         }
-        flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, self.plan.deadline);
+        if level == [0] && self.toolkit.may_lack_ids() {
+            jobs.push((0, Field::Id));
+        }
+        // Without the root there is no tree: it has all of the time.
+        let wire: &dyn Wire = if level == [0] { self.wire.0 } else { &self.wire };
+        flight::read(wire, self.toolkit, &mut self.subjects, jobs, self.plan.deadline);
         for &at in level {
             let above = match self.nodes[at].parent {
                 Some(p) => self.nodes[p].above.under(&self.subjects[p].native, self.toolkit),
-                None => Above::default(),
+                None => self.top,
             };
             self.nodes[at].above = above;
         }
@@ -168,16 +227,25 @@ impl<'a> Walk<'a> {
             } else if count > HUGE || subject.native.states_or_none().has(States::MANAGES_DESCENDANTS) {
                 // GetChildren here freezes the application for good (FINDINGS §2 "LibreOffice Calc").
                 if self.grids {
-                    lists.push((at, grid::visible(self.wire, &subject.object, self.toolkit, self.plan.deadline)));
+                    lists.push((at, grid::visible(&self.wire, &subject.object, self.toolkit, self.plan.deadline)));
                 }
                 self.nodes[at].cut = Some(Cut::Virtual);
             } else {
                 indexed.push(at);
             }
         }
+        let mut answers: Vec<(usize, Result<Reply, CallError>)> = Vec::with_capacity(asked.len());
+        asked.retain(|at| match self.listed.remove(&self.subjects[*at].object) {
+            Some(answer) => {
+                answers.push((*at, answer));
+                false
+            }
+            None => true,
+        });
         let calls =
             asked.iter().map(|at| Call::new(&self.subjects[*at].object, i::ACCESSIBLE, "GetChildren")).collect();
-        for (&at, answer) in asked.iter().zip(self.wire.flight(calls, self.plan.deadline)) {
+        answers.extend(asked.into_iter().zip(self.wire.flight(calls, self.plan.deadline)));
+        for (at, answer) in answers {
             match answer.and_then(|r| r.objects()) {
                 Ok(children) => {
                     let children: Vec<_> = numbered(children);
@@ -243,30 +311,50 @@ impl<'a> Walk<'a> {
     pub fn details(&mut self) {
         let deadline = self.plan.deadline;
         let mut jobs = Vec::new();
+        let has_ids = self.subjects[0].native.has_ids;
         for at in 0..self.nodes.len() {
+            self.subjects[at].native.has_ids = has_ids;
             let native = &self.subjects[at].native;
             for field in wants::wanted(native, self.toolkit, self.nodes[at].above, self.plan.bounds) {
                 self.subjects[at].native.await_field(field);
                 jobs.push((at, field));
             }
         }
-        flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, deadline);
+        flight::read(&self.wire, self.toolkit, &mut self.subjects, jobs, deadline);
         let mut jobs = Vec::new();
         for (at, subject) in self.subjects.iter().enumerate() {
-            jobs.extend(flight::followers(&subject.native, self.plan.max_text).into_iter().map(|f| (at, f)));
+            jobs.extend(
+                flight::followers(&subject.native, self.toolkit, self.plan.max_text).into_iter().map(|f| (at, f)),
+            );
         }
-        flight::read(self.wire, self.toolkit, &mut self.subjects, jobs, deadline);
-        grid::place_cells(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
+        flight::read(&self.wire, self.toolkit, &mut self.subjects, jobs, deadline);
+        grid::place_cells(&self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
         self.limit_texts();
+        self.pages();
         self.hide_below();
-        labels::in_tree(self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
+        labels::in_tree(&self.wire, self.toolkit, &self.nodes, &mut self.subjects, deadline);
+    }
+
+    /// Which of several pages in one place is shown, where states don't tell.
+    fn pages(&mut self) {
+        if !self.toolkit.pages_keep_their_place() {
+            return;
+        }
+        for found in pages::of_tree(&self.wire, self.toolkit, &self.nodes, &self.subjects, self.plan.deadline) {
+            let node = &mut self.nodes[found.at];
+            (node.page, node.signs) = (Some(found.page.unless_disabled(node.above)), found.signs);
+        }
     }
 
     /// What lies in a page that isn't shown isn't shown: extents, now read, told it of the page.
     fn hide_below(&mut self) {
         for at in 1..self.nodes.len() {
             let Some(p) = self.nodes[at].parent else { continue };
-            self.nodes[at].above = self.nodes[p].above.under(&self.subjects[p].native, self.toolkit);
+            let above = self.nodes[p].above.under(&self.subjects[p].native, self.toolkit);
+            self.nodes[at].above = self.nodes[at].page.map_or(above, |page| above.on(page));
+            if self.nodes[at].page.is_none() {
+                self.nodes[at].signs = self.nodes[p].signs.clone();
+            }
         }
     }
 

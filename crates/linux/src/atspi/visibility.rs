@@ -1,6 +1,7 @@
 //! What can be seen (decisions D11): hidden, off screen, or neither, from what each toolkit reports.
 
 use super::native::Native;
+use super::pages::Page;
 use super::role::{self, native as n};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
@@ -14,6 +15,8 @@ pub struct Above {
     pub closed_popup: bool,
     /// A page or container that isn't shown.
     pub hidden: bool,
+    /// A page of which nothing tells whether it is shown.
+    pub unsure: bool,
     /// A container that is disabled, in toolkits that report only an element's own sensitivity.
     pub disabled: bool,
     /// Web content.
@@ -69,6 +72,7 @@ impl Above {
             && !states.has(States::SHOWING)
             && !states.is_empty();
         Self {
+            unsure: self.unsure,
             closed_popup: self.closed_popup || (popup && !states.has(States::VISIBLE) && !states.is_empty()),
             // The page of a background tab (FINDINGS §2 "background tabs in the tree"), a page of a stack, a container
             // that isn't visible; but not a popup that is only closed.
@@ -81,6 +85,12 @@ impl Above {
             // A notebook's page is shown or not, wherever it stands.
             scrolled: number != n::PAGE_TAB && (self.scrolled || number == n::VIEWPORT || item),
         }
+    }
+
+    /// What is known of the page that begins here.
+    #[must_use]
+    pub fn on(self, page: Page) -> Self {
+        Self { hidden: self.hidden || page == Page::NotShown, unsure: page == Page::Unsure, ..self }
     }
 
     /// What an element that was read says about its descendants, in addition.
@@ -119,17 +129,17 @@ impl Above {
 
     /// Whether the element can be seen.
     pub fn seen(self, number: u32, states: States, extents: &Evidence<(i32, i32, i32, i32)>, toolkit: Toolkit) -> Seen {
-        if states.is_empty() {
-            return Seen::Yes;
-        }
+        // What is above it tells also of an element that tells nothing itself (Qt's disabled entries of closed menus).
         if self.hidden {
             return Seen::Hidden;
         }
-        let folded = self.closed_popup || menuish(number);
-        let not_shown = if folded { Seen::Offscreen } else { Seen::Hidden };
         if self.closed_popup {
             return Seen::Offscreen;
         }
+        if states.is_empty() {
+            return Seen::Yes;
+        }
+        let not_shown = if menuish(number) { Seen::Offscreen } else { Seen::Hidden };
         if !states.has(States::VISIBLE) {
             return not_shown;
         }
@@ -220,6 +230,7 @@ mod tests {
         assert_eq!(open.seen(n::MENU_ITEM, States(States::VISIBLE), &GONE, Gtk3), Seen::Offscreen);
         let closed = open.below(n::LIST, States(States::SENSITIVE), &GONE, Qt5);
         assert_eq!(closed.seen(n::LIST_ITEM, States(SEEN), &REAL, Qt5), Seen::Offscreen);
+        assert_eq!(closed.seen(n::MENU_ITEM, States(0), &REAL, Qt5), Seen::Offscreen, "a disabled entry has no states");
     }
 
     #[test]

@@ -92,13 +92,19 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
     let mut out = Vec::new();
     let asks = interfaces.has(Interfaces::ACTION) && toolkit.asks_actions(number);
     if asks {
-        out.push(Field::ActionCount);
+        out.push(if toolkit.lists_actions() {
+            Field::Actions
+        } else if toolkit.second_action().is_some() {
+            Field::ActionName(0)
+        } else {
+            Field::ActionCount
+        });
     }
-    if toolkit.role_name_tells(number) {
+    if toolkit.role_name_tells(number, states) {
         out.push(Field::RoleName);
     }
     let candidate = role.interactive() || field || (asks && states.has(States::FOCUSABLE));
-    if candidate && !toolkit.web() {
+    if candidate && !toolkit.web() && native.has_ids {
         out.push(Field::Id);
     }
     if (toolkit.web() && (candidate || page_may_say_more(number))) || (field && !toolkit.web()) {
@@ -129,7 +135,7 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
 }
 
 /// The fields of the second flight, in the order of their bits in a plan that is kept with a ref.
-const PLANNED: [Field; 9] = [
+const PLANNED: [Field; 11] = [
     Field::RoleName,
     Field::ActionCount,
     Field::Id,
@@ -139,6 +145,8 @@ const PLANNED: [Field; 9] = [
     Field::Relations,
     Field::Extents,
     Field::Cell,
+    Field::Actions,
+    Field::ActionName(0),
 ];
 
 /// The plan that stands for these fields.

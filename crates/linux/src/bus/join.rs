@@ -1,6 +1,10 @@
 //! Finding and joining: the session bus, and through it the accessibility bus.
 
 use super::call::{Body, Call, Object};
+use super::direct::Directs;
+use super::flight::Flight;
+use super::peer;
+use super::place;
 use super::reply::{CallError, Reply};
 use super::sender::{Sender, Wire};
 use agent_desktop_core::deadline::Deadline;
@@ -11,7 +15,10 @@ use tokio::time::{Instant, timeout_at};
 use zbus::connection::Builder as ConnectionBuilder;
 
 /// Messages that wait for us before the bus has to hold them. Two full windows.
-const QUEUE: usize = 256;
+pub(super) const QUEUE: usize = 256;
+
+/// How long an application may take to say where it listens, in milliseconds.
+const ADDRESS_MS: u64 = 200;
 
 /// Joining takes at most this long, whatever the command's own deadline is.
 const JOIN_MS: u64 = 5_000;
@@ -22,6 +29,7 @@ pub struct Bus {
     session: Sender,
     a11y: Sender,
     id: OnceLock<String>,
+    directs: Directs,
 }
 
 /// `no_desktop`: what is missing, and the way out (decisions D12).
@@ -56,7 +64,8 @@ impl Bus {
             .map_err(|e| no_desktop("the session has no accessibility bus", describe(&e)))?;
         let a11y = connect_any(&runtime, &split_addresses(&address), true, deadline)
             .map_err(|why| no_desktop("the accessibility bus can't be joined", why))?;
-        Ok(Self { runtime, session, a11y, id: OnceLock::new() })
+        let directs = Directs::in_directory(variable);
+        Ok(Self { runtime, session, a11y, id: OnceLock::new(), directs })
     }
 
     /// The session bus.
@@ -75,13 +84,43 @@ impl Bus {
             .map_err(|why| CallError::Broken { sent: false, why })
     }
 
+    /// A line of its own for the writes of one action; none where the application offers none or doesn't take it at
+    /// once. `pid` is the process that the bus names as the owner of `name`.
+    ///
+    /// GTK 3 doesn't take a second message from a connection whose first one still runs in a handler, and a handler may
+    /// run a modal dialog: the bus would be silent for everybody until the dialog is closed, this line alone is.
+    pub fn line_for_writes(&self, name: &Arc<str>, pid: u32, deadline: Deadline) -> Option<Arc<Sender>> {
+        if !self.directs.listens(pid) && !self.is_direct(name) {
+            // Being asked for its address makes it listen.
+            let _ = self.call(peer::address(name), deadline.within_ms(ADDRESS_MS));
+        }
+        self.directs.line_for_writes(&self.runtime, &self.a11y, name, pid, deadline)
+    }
+
+    /// Whether an application was silent on the bus and answers on its direct line.
+    pub fn is_direct(&self, name: &str) -> bool {
+        self.directs.is_held(name)
+    }
+
     /// The accessibility bus's own id: the desktop that handles belong to (decisions D1).
     pub fn id(&self, deadline: Deadline) -> Result<String, CallError> {
         if let Some(id) = self.id.get() {
             return Ok(id.clone());
         }
-        let id = self.a11y.call(Call::driver("GetId", Body::None), deadline)?.text()?;
+        let id = self.a11y.call(Self::id_call(), deadline)?.text()?;
         Ok(self.id.get_or_init(|| id).clone())
+    }
+
+    /// The call that asks for it, to go with others.
+    pub(crate) fn id_call() -> Call {
+        Call::driver("GetId", Body::None)
+    }
+
+    /// Takes the answer to [`Self::id_call`]; one that failed is asked for again when the id is needed.
+    pub(crate) fn learn_id(&self, answer: Option<Result<Reply, CallError>>) {
+        if let Some(id) = answer.and_then(|a| a.ok()?.text().ok()) {
+            self.id.get_or_init(|| id);
+        }
     }
 
     /// Whether trees are published: `org.a11y.Status` (FINDINGS §1), as `IsEnabled` and `ScreenReaderEnabled`.
@@ -96,8 +135,13 @@ impl Bus {
 }
 
 impl Wire for Bus {
+    /// Reads only: what an application leaves unanswered on the bus is asked again on its direct line.
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
-        self.a11y.flight(calls, deadline)
+        place::flight(calls, |calls| self.directs.flight(&self.runtime, &self.a11y, Flight::new(calls), deadline))
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        place::flight(calls, |calls| self.directs.flight(&self.runtime, &self.a11y, Flight::patient(calls), deadline))
     }
 }
 

@@ -4,7 +4,10 @@
 //! (FINDINGS §3 "Other calls", §10).
 
 pub mod call;
+pub mod direct;
+mod flight;
 pub mod join;
+pub mod patience;
 pub mod peer;
 pub mod place;
 pub mod reply;

@@ -29,8 +29,7 @@ impl Peers {
         if let Some(known) = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             return known.clone();
         }
-        let ask = Call::new(&Object::root_of(name.clone()), "org.a11y.atspi.Application", "GetApplicationBusAddress");
-        let address = match bus.call(ask, deadline) {
+        let address = match bus.call(address(name), deadline) {
             Ok(reply) => reply.text().ok().filter(|a| a.starts_with("unix:")),
             // Late: perhaps the next time.
             Err(CallError::Late { .. } | CallError::Broken { .. }) => return None,
@@ -40,6 +39,11 @@ impl Peers {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), peer.clone());
         peer
     }
+}
+
+/// The question where an application listens for direct connections. It doesn't listen before it is asked.
+pub(super) fn address(name: &Arc<str>) -> Call {
+    Call::new(&Object::root_of(name.clone()), "org.a11y.atspi.Application", "GetApplicationBusAddress")
 }
 
 /// Where calls to one application go.
@@ -56,17 +60,31 @@ impl Line<'_> {
     }
 }
 
-impl Wire for Line<'_> {
-    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+impl Line<'_> {
+    fn send(
+        &self,
+        calls: Vec<Call>,
+        how: impl Fn(&dyn Wire, Vec<Call>) -> Vec<Result<Reply, CallError>>,
+    ) -> Vec<Result<Reply, CallError>> {
         let own = calls.iter().all(|c| c.object.bus == self.name);
         let Some(peer) = self.peer.as_ref().filter(|_| own && !calls.is_empty()) else {
-            return self.bus.flight(calls, deadline);
+            return how(self.bus, calls);
         };
-        let answers = peer.flight(calls.clone(), deadline);
+        let answers = how(&**peer, calls.clone());
         // Reads may be repeated: what a broken connection swallowed is asked over the bus.
         if answers.iter().any(|a| matches!(a, Err(CallError::Broken { .. }))) {
-            return self.bus.flight(calls, deadline);
+            return how(self.bus, calls);
         }
         answers
+    }
+}
+
+impl Wire for Line<'_> {
+    fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.send(calls, |wire, calls| wire.flight(calls, deadline))
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.send(calls, |wire, calls| wire.sweep(calls, deadline))
     }
 }

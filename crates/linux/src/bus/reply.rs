@@ -120,6 +120,12 @@ impl Reply {
         Ok(out)
     }
 
+    /// `a(sss)`: the names of actions, each with a description and a key.
+    pub fn action_names(&self) -> Decoded<Vec<String>> {
+        let list: Vec<(String, String, String)> = self.read("actions")?;
+        Ok(list.into_iter().map(|(name, _, _)| name).collect())
+    }
+
     /// `(iiii)`: x, y, width, height.
     pub fn extents(&self) -> Decoded<(i32, i32, i32, i32)> {
         self.read("extents")

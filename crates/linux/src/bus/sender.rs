@@ -1,18 +1,18 @@
 //! The one place that sends: many calls in flight, each under the deadline. A late reply is dropped.
 
 use super::call::Call;
+use super::flight::Flight;
 use super::place;
 use super::reply::{self, CallError, Reply};
 use agent_desktop_core::deadline::Deadline;
 use futures_util::StreamExt;
-use std::collections::{HashMap, HashSet, VecDeque};
+use futures_util::future::{Either, select};
+use std::collections::{HashSet, VecDeque};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, timeout_at};
 use zbus::{Connection, Message, MessageStream, message::Type};
-
-/// Calls in flight for one destination. The rate no longer grows from about 100 on (FINDINGS §3 "Calls per second").
-const WINDOW: usize = 128;
 
 /// Signals kept for a listener that is slower than the application.
 const SIGNALS: usize = 4_096;
@@ -39,6 +39,12 @@ pub trait Wire {
     /// Sends all calls and gives their answers in the same order.
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>>;
 
+    /// The same for reads of many elements of one application, each of which may fail alone: where the application
+    /// answers and a few of the calls don't come back, they are given up as late before the deadline ([`super::patience`]).
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        self.flight(calls, deadline)
+    }
+
     /// Sends one call.
     fn call(&self, call: Call, deadline: Deadline) -> Result<Reply, CallError> {
         self.flight(vec![call], deadline).pop().unwrap_or(Err(CallError::Late { sent: false }))
@@ -48,6 +54,10 @@ pub trait Wire {
 impl<W: Wire + ?Sized> Wire for Arc<W> {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
         (**self).flight(calls, deadline)
+    }
+
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        (**self).sweep(calls, deadline)
     }
 }
 
@@ -59,17 +69,17 @@ pub struct Sender {
     pump: Mutex<Pump>,
 }
 
-struct Pump {
+pub(super) struct Pump {
     stream: MessageStream,
     listening: bool,
     tickets: HashSet<u32>,
     queue: VecDeque<Incoming>,
-    broken: Option<String>,
+    pub(super) broken: Option<String>,
 }
 
 impl Pump {
     /// Keeps what a listener waits for; anything else (late replies, unasked signals, calls to us) is dropped.
-    fn keep(&mut self, message: Message) {
+    pub(super) fn keep(&mut self, message: Message) {
         match message.message_type() {
             Type::Signal if self.listening && self.queue.len() < SIGNALS => {
                 self.queue.push_back(Incoming::Signal(Signal(message)));
@@ -84,8 +94,19 @@ impl Pump {
         }
     }
 
+    /// The next thing that a listener waits for, before `until`.
+    async fn incoming(&mut self, until: Instant) -> Option<Incoming> {
+        loop {
+            if let Some(first) = self.queue.pop_front() {
+                return Some(first);
+            }
+            let message = self.next(until).await?;
+            self.keep(message);
+        }
+    }
+
     /// The next message before `until`; none when the time is over or the connection is.
-    async fn next(&mut self, until: Instant) -> Option<Message> {
+    pub(super) async fn next(&mut self, until: Instant) -> Option<Message> {
         match timeout_at(until, self.stream.next()).await {
             Ok(Some(Ok(message))) => Some(message),
             Ok(Some(Err(e))) => {
@@ -108,6 +129,16 @@ impl Sender {
             let _inside = runtime.enter();
             MessageStream::from(&connection)
         };
+        Self::with_stream(runtime, connection, stream, to_bus)
+    }
+
+    /// A direct connection of the same desktop.
+    pub(super) fn peer(&self, connection: Connection) -> Self {
+        let stream = MessageStream::from(&connection);
+        Self::with_stream(self.runtime.clone(), connection, stream, false)
+    }
+
+    fn with_stream(runtime: Arc<Runtime>, connection: Connection, stream: MessageStream, to_bus: bool) -> Self {
         let pump = Pump { stream, listening: false, tickets: HashSet::new(), queue: VecDeque::new(), broken: None };
         Self { runtime, connection, to_bus, pump: Mutex::new(pump) }
     }
@@ -118,12 +149,12 @@ impl Sender {
     }
 
     /// Taken before the runtime is entered: a thread that waits for it must not hold the runtime's driver.
-    fn pump(&self) -> MutexGuard<'_, Pump> {
+    pub(super) fn pump(&self) -> MutexGuard<'_, Pump> {
         self.pump.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes one message. A write that was begun is never cancelled: half a message would end the connection.
-    async fn put(&self, pump: &mut Pump, call: &Call, until: Instant) -> Result<u32, CallError> {
+    pub(super) async fn put(&self, pump: &mut Pump, call: &Call, until: Instant) -> Result<u32, CallError> {
         if let Some(why) = &pump.broken {
             return Err(CallError::Broken { sent: false, why: why.clone() });
         }
@@ -143,51 +174,6 @@ impl Sender {
                 Err(CallError::Broken { sent: true, why: "the bus takes no more messages".to_owned() })
             }
         }
-    }
-
-    async fn fly(&self, pump: &mut Pump, calls: &[Call], deadline: Deadline) -> Vec<Result<Reply, CallError>> {
-        let until = Instant::from_std(deadline.instant());
-        let mut answers: Vec<Option<Result<Reply, CallError>>> = calls.iter().map(|_| None).collect();
-        let mut waiting: HashMap<u32, usize> = HashMap::with_capacity(calls.len().min(WINDOW * 4));
-        let mut lanes = Lanes::new(calls);
-        let mut open = calls.len();
-        while open > 0 {
-            while let Some(at) = lanes.take() {
-                match self.put(pump, &calls[at], until).await {
-                    Ok(serial) => {
-                        waiting.insert(serial, at);
-                    }
-                    Err(e) => {
-                        answers[at] = Some(Err(e));
-                        lanes.done(at);
-                        open -= 1;
-                    }
-                }
-            }
-            if open == 0 {
-                break;
-            }
-            let Some(message) = pump.next(until).await else { break };
-            let serial = match message.message_type() {
-                Type::MethodReturn | Type::Error => message.header().reply_serial().map(|s| s.get()),
-                _ => None,
-            };
-            match serial.and_then(|s| waiting.remove(&s)) {
-                Some(at) => {
-                    answers[at] = Some(reply::outcome(message));
-                    lanes.done(at);
-                    open -= 1;
-                }
-                None => pump.keep(message),
-            }
-        }
-        let sent: HashSet<usize> = waiting.into_values().collect();
-        let broken = pump.broken.clone();
-        let missing = |at: usize| match &broken {
-            Some(why) => CallError::Broken { sent: sent.contains(&at), why: why.clone() },
-            None => CallError::Late { sent: sent.contains(&at) },
-        };
-        answers.into_iter().enumerate().map(|(at, a)| a.unwrap_or_else(|| Err(missing(at)))).collect()
     }
 
     /// Sends a call without waiting for its answer, which [`Sender::next`] gives later.
@@ -234,77 +220,47 @@ impl Sender {
     /// The next signal, or answer to a posted call, before `until`.
     pub fn next(&self, until: Deadline) -> Option<Incoming> {
         let mut pump = self.pump();
+        self.runtime.block_on(pump.incoming(Instant::from_std(until.instant())))
+    }
+
+    /// The next that comes here or on another connection of the same desktop, before `until`; the second says whether
+    /// it came on the other one. None when the time is over, or when either connection is.
+    pub fn next_of(&self, other: &Sender, until: Deadline) -> Option<(Incoming, bool)> {
+        let until = Instant::from_std(until.instant());
+        let (mut own, mut others) = (self.pump(), other.pump());
         self.runtime.block_on(async {
-            loop {
-                if let Some(first) = pump.queue.pop_front() {
-                    return Some(first);
-                }
-                let message = pump.next(Instant::from_std(until.instant())).await?;
-                pump.keep(message);
+            // What was read and not taken stays in the queue: a wait may be dropped at any time.
+            match select(pin!(own.incoming(until)), pin!(others.incoming(until))).await {
+                Either::Left((came, _)) => Some((came?, false)),
+                Either::Right((came, _)) => Some((came?, true)),
             }
         })
+    }
+
+    /// Whether this connection is beyond use.
+    pub fn is_broken(&self) -> bool {
+        self.pump().broken.is_some()
     }
 }
 
 impl Wire for Sender {
     fn flight(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        let until = Instant::from_std(deadline.instant());
         let mut pump = self.pump();
-        place::flight(calls, |calls| self.runtime.block_on(self.fly(&mut pump, &calls, deadline)))
-    }
-}
-
-/// Which call goes next: in order, but no destination has more than its window in flight, so that a silent
-/// application holds up nobody else (decisions D4).
-struct Lanes {
-    lane_of: Vec<usize>,
-    queues: Vec<VecDeque<usize>>,
-    flying: Vec<usize>,
-}
-
-impl Lanes {
-    fn new(calls: &[Call]) -> Self {
-        let mut names: HashMap<&str, usize> = HashMap::new();
-        let mut queues: Vec<VecDeque<usize>> = Vec::new();
-        let mut lane_of = Vec::with_capacity(calls.len());
-        for (at, call) in calls.iter().enumerate() {
-            let lane = *names.entry(&*call.object.bus).or_insert_with(|| {
-                queues.push(VecDeque::new());
-                queues.len() - 1
-            });
-            queues[lane].push_back(at);
-            lane_of.push(lane);
-        }
-        let flying = vec![0; queues.len()];
-        Self { lane_of, queues, flying }
+        place::flight(calls, |calls| {
+            let mut flight = Flight::new(calls);
+            self.runtime.block_on(flight.run(self, &mut pump, until));
+            flight.end(&pump)
+        })
     }
 
-    fn take(&mut self) -> Option<usize> {
-        let lane = (0..self.queues.len()).find(|&l| self.flying[l] < WINDOW && !self.queues[l].is_empty())?;
-        self.flying[lane] += 1;
-        self.queues[lane].pop_front()
-    }
-
-    fn done(&mut self, at: usize) {
-        self.flying[self.lane_of[at]] -= 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bus::Object;
-
-    #[test]
-    fn a_full_lane_lets_others_pass() {
-        let call = |bus: &str| Call::new(&Object::root_of(bus), "i.i", "M");
-        let mut calls: Vec<Call> = (0..WINDOW + 5).map(|_| call(":1.1")).collect();
-        calls.push(call(":1.2"));
-        let mut lanes = Lanes::new(&calls);
-        let taken: Vec<usize> = std::iter::from_fn(|| lanes.take()).collect();
-        assert_eq!(taken.len(), WINDOW + 1);
-        assert_eq!(taken.last(), Some(&(WINDOW + 5)));
-        lanes.done(0);
-        assert_eq!(lanes.take(), Some(WINDOW));
-        assert_eq!(lanes.take(), None);
+    fn sweep(&self, calls: Vec<Call>, deadline: Deadline) -> Vec<Result<Reply, CallError>> {
+        let until = Instant::from_std(deadline.instant());
+        let mut pump = self.pump();
+        place::flight(calls, |calls| {
+            let mut flight = Flight::patient(calls);
+            self.runtime.block_on(flight.run(self, &mut pump, until));
+            flight.end(&pump)
+        })
     }
 }

@@ -10,6 +10,7 @@ use super::{popup, scroll};
 use crate::LinuxPlatform;
 use crate::atspi::interface::{ACCESSIBLE, ACTION, COMPONENT, EDITABLE_TEXT, SELECTION, TABLE, TEXT, VALUE};
 use crate::atspi::toolkit::Toolkit;
+use crate::bus::direct::owner;
 use crate::bus::{Body, Bus, Call, CallError, Object, Reply, Wire};
 use crate::outcome::write::{Write, answered, failed};
 use agent_desktop_core::deadline::Deadline;
@@ -39,10 +40,18 @@ pub fn dispatch(bus: &Arc<Bus>, target: &Live, action: &Action, rung: &Rung, dea
     let mut calls = look.calls();
     let own = calls.len();
     calls.push(Call::new(&Object::root_of(object.bus.clone()), ACCESSIBLE, "GetChildren"));
+    calls.push(Call::get(&object, ACCESSIBLE, "Parent"));
+    calls.push(owner(&object.bus));
     calls.extend(watcher.registrations());
     let answers = bus.flight(calls, soon);
     let windows = answers.get(own).cloned().and_then(Result::ok).and_then(|r| r.objects().ok()).unwrap_or_default();
+    let parent = answers.get(own + 1).cloned().and_then(Result::ok).and_then(|r| r.object_property().ok());
+    watcher.scene().parent = parent.map(|p| p.path.to_string()).unwrap_or_default();
     watcher.scene().windows = windows.into_iter().map(|o| o.path.to_string()).collect();
+    let pid = answers.get(own + 2).and_then(|a| a.as_ref().ok()?.uint().ok());
+    let direct = toolkit.offers_a_line() || bus.is_direct(&object.bus);
+    let line = pid.filter(|_| direct).and_then(|pid| bus.line_for_writes(&object.bus, pid, soon));
+    watcher.write_over(line, direct);
     let mut writer = Writer { bus, watcher, target: object.clone(), toolkit, deadline };
     let outcome = match look.judge(&answers[..own]) {
         Ok(found) => writer.run(&plan, &look, action, &found),
@@ -86,6 +95,7 @@ fn fill_kind(scene: &mut Scene, target: &Live) {
     let role = target.facts.role.known().copied();
     let popup = target.facts.states.known().is_some_and(|s| s.has(State::HasPopup));
     scene.toggles = target.facts.capabilities.known().is_some_and(|c| c.has(Capability::Toggle));
+    scene.menu_item = role == Some(Role::MenuItem);
     scene.opens = popup || matches!(role, Some(Role::ComboBox | Role::MenuButton | Role::MenuItem | Role::Menu));
 }
 
@@ -253,10 +263,8 @@ impl Writer<'_> {
             return;
         };
         let call = Call::with(&self.target, TEXT, "SetCaretOffset", Body::Int(end));
-        if ladder::caret_stays_behind(self.toolkit)
-            && let Ok(ticket) = self.bus.a11y().post(&call, self.deadline)
-        {
-            self.bus.a11y().forget(ticket);
+        if ladder::caret_stays_behind(self.toolkit) {
+            self.watcher.post(&call, self.deadline);
         }
     }
 }

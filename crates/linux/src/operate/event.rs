@@ -15,6 +15,10 @@ pub const WANTED: &[&str] = &[
     "object:property-change",
     "object:text-changed",
     "object:selection-changed",
+    // GTK 3's tree views say a new row by these alone (seen in galculator's table of constants).
+    "object:row-inserted",
+    "object:row-deleted",
+    "object:row-reordered",
     "window:create",
     "window:activate",
     "window:destroy",
@@ -101,6 +105,10 @@ pub struct Scene {
     pub windows: HashSet<String>,
     /// Whether the target opens a menu or list of its own.
     pub opens: bool,
+    /// Path of what the target stands in.
+    pub parent: String,
+    /// Whether the target is an entry of a menu: its menu's cursor goes over it when it is pressed.
+    pub menu_item: bool,
     /// Whether being pressed is a state of the target: a toggle button's, not that of a button that springs back.
     pub toggles: bool,
 }
@@ -121,6 +129,8 @@ pub enum Says {
     Effect(Effect),
     /// Something began to show: its role and what it hangs on decide, see [`surface`].
     Shown(String),
+    /// What the target stands in has expanded: its role decides, see [`around`].
+    ParentExpanded(String),
 }
 
 fn effect(kind: EffectKind, what: String) -> Says {
@@ -149,17 +159,29 @@ pub fn classify(event: &Event, scene: &Scene) -> Says {
         ("StateChanged", "pressed") if event.path == scene.target && scene.toggles => change(),
         ("StateChanged", "focused" | "active" | "armed" | "pressed") => Says::Nothing,
         ("StateChanged", "defunct") if event.path == scene.target && event.on => effect(Gone, what),
+        // GTK 4 says no more of a window that closes.
+        ("StateChanged", "defunct") if event.on && scene.windows.contains(&event.path) => {
+            effect(ChangedElsewhere, "window gone".to_owned())
+        }
         ("StateChanged", "defunct") => Says::Nothing,
+        // The menu's cursor: an entry without any handler shows both.
+        ("StateChanged", "selected") if scene.menu_item && event.path == scene.target => Says::Nothing,
+        ("SelectionChanged", _) if scene.menu_item && event.path == scene.parent => Says::Nothing,
         ("StateChanged", "expanded") if event.path == scene.target && event.on && scene.opens => {
             Says::Effect(Effect { kind: SurfaceAppeared, what, of_target: true })
+        }
+        ("StateChanged", "expanded") if event.path == scene.parent && event.on => {
+            Says::ParentExpanded(event.path.clone())
         }
         ("StateChanged", "showing" | "visible") if event.on && !ours => Says::Shown(event.path.clone()),
         ("ChildrenChanged", detail) if detail.starts_with("add") && event.path == scene.root => {
             effect(SurfaceAppeared, what)
         }
         ("StateChanged" | "ChildrenChanged" | "TextChanged" | "SelectionChanged", _) => change(),
+        ("RowInserted" | "RowDeleted" | "RowReordered", _) => change(),
         // Where an element stands and to whom it belongs says nothing about what it did.
-        ("PropertyChange", "accessible-parent") => Says::Nothing,
+        // GTK 3 says so of every accessible that is made.
+        ("PropertyChange", "accessible-parent" | "widget") => Says::Nothing,
         ("PropertyChange", _) => change(),
         _ => Says::Nothing,
     }
@@ -179,6 +201,14 @@ pub fn surface(role: Option<u32>, chain: &[String], scene: &Scene) -> Effect {
     let of_target = hangs_on && scene.opens && popup;
     let what = if menu { "menu" } else { "window" };
     Effect { kind: EffectKind::SurfaceAppeared, what: format!("{what} showing"), of_target }
+}
+
+/// What it means that the target's parent has expanded: GTK 4's menu buttons are a button in a button, of which the
+/// inner one is pressed and the outer one says that the menu is open (seen in gnome-clocks).
+pub fn around(role: Option<u32>) -> Effect {
+    let opened = matches!(role, Some(n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::PUSH_BUTTON_MENU | n::COMBO_BOX));
+    let kind = if opened { EffectKind::SurfaceAppeared } else { EffectKind::ChangedElsewhere };
+    Effect { kind, what: "state-changed:expanded".to_owned(), of_target: false }
 }
 
 /// Whether an effect says that the handler runs: something far away may have moved by itself.
@@ -208,6 +238,8 @@ mod tests {
             root: "/root".into(),
             windows: HashSet::from(["/w".to_owned()]),
             opens: true,
+            parent: "/p".into(),
+            menu_item: false,
             toggles: false,
         }
     }
@@ -232,6 +264,36 @@ mod tests {
         let toggles = Scene { toggles: true, ..scene() };
         assert!(matches!(classify(&event(false, "StateChanged", "pressed", true, "/t"), &toggles), Says::Effect(_)));
         assert_eq!(classify(&event(false, "StateChanged", "armed", true, "/t"), &toggles), Says::Nothing);
+    }
+
+    #[test]
+    fn a_menu_s_cursor_is_no_effect_of_its_entry() {
+        let selected = |path| event(false, "StateChanged", "selected", true, path);
+        let menu = Scene { menu_item: true, ..scene() };
+        assert_eq!(classify(&selected("/t"), &menu), Says::Nothing);
+        assert_eq!(classify(&event(false, "SelectionChanged", "", true, "/p"), &menu), Says::Nothing);
+        // What the entry selects elsewhere counts.
+        assert!(matches!(classify(&selected("/x"), &menu), Says::Effect(_)));
+        assert!(matches!(classify(&event(false, "SelectionChanged", "", true, "/list"), &menu), Says::Effect(_)));
+        assert!(matches!(classify(&selected("/t"), &scene()), Says::Effect(_)));
+    }
+
+    #[test]
+    fn rows_and_closed_windows_are_seen() {
+        use EffectKind::*;
+        assert_eq!(kind(event(false, "RowInserted", "", true, "/table")), Some((ChangedElsewhere, false)));
+        assert_eq!(kind(event(false, "StateChanged", "defunct", true, "/w")), Some((ChangedElsewhere, false)));
+        assert_eq!(kind(event(false, "StateChanged", "defunct", true, "/label2")), None);
+    }
+
+    #[test]
+    fn a_button_around_the_target_that_expands_has_opened_something() {
+        let expanded = event(false, "StateChanged", "expanded", true, "/p");
+        assert_eq!(classify(&expanded, &scene()), Says::ParentExpanded("/p".into()));
+        assert_eq!(around(Some(n::PUSH_BUTTON)).kind, EffectKind::SurfaceAppeared);
+        // An expander's row opens nothing beside the window.
+        assert_eq!(around(Some(n::LIST_ITEM)).kind, EffectKind::ChangedElsewhere);
+        assert!(!around(Some(n::PUSH_BUTTON)).of_target);
     }
 
     #[test]

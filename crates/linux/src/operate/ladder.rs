@@ -83,6 +83,15 @@ pub fn drops_down(toolkit: Toolkit) -> bool {
     toolkit == Gtk4
 }
 
+/// Ways by which the control changes and the page gets no event (docs/linux-actions.md "Lies").
+pub fn unheard(offer: &Offer, plan: &Plan) -> bool {
+    match plan {
+        Plan::SelectChild { .. } => offer.toolkit == Gecko,
+        Plan::SetNumber(_) => offer.toolkit == Gecko && offer.role == n::SPIN_BUTTON,
+        _ => false,
+    }
+}
+
 /// Whether text typed into a number field counts at once. In GTK it counts after Enter (FINDINGS §5 "Value set").
 fn number_field_takes_text(toolkit: Toolkit) -> bool {
     matches!(toolkit, Qt5 | Qt6)

@@ -18,6 +18,7 @@ pub mod selection;
 pub mod watch;
 
 use crate::LinuxPlatform;
+use crate::atspi::interface::Interfaces;
 use crate::atspi::role::native as n;
 use crate::bus::{Object, Wire};
 use agent_desktop_core::act::verify::same_text;
@@ -68,7 +69,19 @@ pub fn rungs(wire: &dyn Wire, target: &Live, action: &Action, deadline: Deadline
         Action::ScrollTo if !offer.toolkit.scrolls_to() => scroll::ways_to(wire, &offer, deadline)?,
         _ => ladder::ways(&offer, action)?,
     };
-    Ok(plans.iter().map(|p| p.rung(offer.toolkit)).collect())
+    Ok(plans.iter().map(|p| Rung { unheard: ladder::unheard(&offer, p), ..p.rung(offer.toolkit) }).collect())
+}
+
+/// A drop-down that is a row of a list has no button: it is opened by a press of the row, and rows take none (seen in
+/// gnome-clocks). What it shows is chosen already.
+fn closed_row(items: &[options::Item], wanted: &str) -> Result<Vec<Plan>, Error> {
+    if matches!(items, [one] if same_text(&one.text, wanted)) {
+        return Ok(vec![Plan::Already]);
+    }
+    let what = "this combo box lists its options only while it is open, and has no button that opens it";
+    Err(Error::before(Code::ActionNotSupported, what)
+        .kind("no_semantic_way")
+        .suggest("Only the pointer opens it: see --headed where it is available, or look for another control."))
 }
 
 /// The option with this text in a container, or the element itself where it is that option.
@@ -89,6 +102,10 @@ fn select(wire: &dyn Wire, offer: &Offer, wanted: &str, deadline: Deadline) -> R
         return Ok(vec![Plan::ChooseInPopup { button: button.handle() }]);
     }
     let items = options::gather(wire, offer.toolkit, offer, deadline)?;
+    let listed = offer.interfaces.has(Interfaces::SELECTION);
+    if offer.role == n::COMBO_BOX && !listed && ladder::drops_down(offer.toolkit) {
+        return closed_row(&items, wanted);
+    }
     if items.is_empty() && offer.role == n::COMBO_BOX {
         return Ok(Vec::new());
     }

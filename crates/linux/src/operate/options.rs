@@ -5,6 +5,7 @@ use super::offer::{Offer, at, unread};
 use super::plan::{Choice, Guard, Plan};
 use crate::atspi::capability::Verb;
 use crate::atspi::interface::{ACCESSIBLE, Interfaces};
+use crate::atspi::labels::speaks_for_itself;
 use crate::atspi::role::{self, native as n};
 use crate::atspi::state::Native as States;
 use crate::atspi::toolkit::Toolkit::{self, *};
@@ -17,8 +18,9 @@ use agent_desktop_core::error::{Code, Error};
 const MAX_NODES: usize = 4_096;
 /// Levels between a container and its options.
 const MAX_DEPTH: usize = 7;
-/// Levels between an option and its label.
-const LABEL_DEPTH: usize = 4;
+/// Levels between an option and its label, and labels that make its text: as a tree's names are made.
+const LABEL_DEPTH: usize = 5;
+const MAX_LABELS: usize = 4;
 
 /// One option.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,43 +172,72 @@ pub fn children<'o>(
 
 /// Texts of options without a name of their own: the labels inside (FINDINGS §4b "Where the telling text is").
 fn label(wire: &dyn Wire, toolkit: Toolkit, items: &mut [Item], deadline: Deadline) -> Result<(), Error> {
-    let mut level: Vec<(usize, Object)> =
-        items.iter().enumerate().filter(|(_, i)| i.text.is_empty()).map(|(at, i)| (at, i.object.clone())).collect();
-    for _ in 0..LABEL_DEPTH {
+    let blank: Vec<usize> = (0..items.len()).filter(|at| items[*at].text.is_empty()).collect();
+    let tops: Vec<Object> = blank.iter().map(|at| items[*at].object.clone()).collect();
+    for (at, found) in blank.into_iter().zip(labels_inside(wire, toolkit, tops, deadline)?) {
+        items[at].text = found.iter().map(|(_, text)| text.trim()).collect::<Vec<_>>().join(" ");
+        if let Some(first) = found.into_iter().next() {
+            items[at].label = first;
+        }
+    }
+    Ok(())
+}
+
+/// The labels inside each element, in the order of the tree and as a snapshot puts them together: not those of controls
+/// inside it (`atspi::labels`), or a row with buttons would have another text here than there.
+pub fn labels_inside(
+    wire: &dyn Wire,
+    toolkit: Toolkit,
+    tops: Vec<Object>,
+    deadline: Deadline,
+) -> Result<Vec<Vec<(Object, String)>>, Error> {
+    let mut found: Vec<Vec<(Vec<usize>, Object, String)>> = vec![Vec::new(); tops.len()];
+    let mut level: Vec<(usize, Vec<usize>, Object)> =
+        tops.into_iter().enumerate().map(|(at, object)| (at, Vec::new(), object)).collect();
+    for _ in 0..=LABEL_DEPTH {
         if level.is_empty() {
             break;
         }
-        let lists = children(wire, level.iter().map(|(_, o)| o), deadline)?;
-        let inside: Vec<(usize, Object)> = level
+        let lists = children(wire, level.iter().map(|(_, _, o)| o), deadline)?;
+        let inside: Vec<(usize, Vec<usize>, Object)> = level
             .iter()
             .zip(lists)
-            .flat_map(|((at, _), list)| list.into_iter().map(|o| (*at, o)))
-            .filter(|(_, o)| !o.is_null())
+            .flat_map(|((at, place, _), list)| {
+                let below = move |(index, o)| (*at, place.iter().copied().chain([index]).collect(), o);
+                list.into_iter().enumerate().map(below)
+            })
+            .filter(|(_, _, o): &(_, _, Object)| !o.is_null())
             .collect();
         let calls = inside
             .iter()
-            .flat_map(|(_, o)| [Call::new(o, ACCESSIBLE, "GetRole"), Call::get(o, ACCESSIBLE, "Name")])
+            .flat_map(|(_, _, o)| {
+                [
+                    Call::new(o, ACCESSIBLE, "GetRole"),
+                    Call::get(o, ACCESSIBLE, "Name"),
+                    Call::new(o, ACCESSIBLE, "GetState"),
+                ]
+            })
             .collect();
         let answers = wire.flight(calls, deadline);
-        let mut next = Vec::new();
-        for ((at, object), answers) in inside.into_iter().zip(answers.chunks(2)) {
+        level = Vec::new();
+        for ((at, place, object), answers) in inside.into_iter().zip(answers.chunks(3)) {
             let Ok(role) = self::at(answers, 0).and_then(|r| r.uint()) else { continue };
             let name = self::at(answers, 1).and_then(|r| r.text_property()).unwrap_or_default();
-            if !role::is_label(role) {
-                next.push((at, object));
-            } else if !name.trim().is_empty() && !toolkit.blank_name(role, &name) {
-                let item = &mut items[at];
-                if item.text.is_empty() {
-                    item.label = (object, name.clone());
-                    item.text = name;
-                } else {
-                    item.text = format!("{} {name}", item.text);
+            let states = States(self::at(answers, 2).and_then(|r| r.states()).unwrap_or(0));
+            if role::is_label(role) {
+                if !name.trim().is_empty() && !toolkit.blank_name(role, &name) {
+                    found[at].push((place, object, name));
                 }
+            } else if !speaks_for_itself(role::map(role, states, None)) {
+                level.push((at, place, object));
             }
         }
-        level = next;
     }
-    Ok(())
+    let in_order = |mut labels: Vec<(Vec<usize>, Object, String)>| {
+        labels.sort_by(|a, b| a.0.cmp(&b.0));
+        labels.into_iter().take(MAX_LABELS).map(|(_, object, text)| (object, text)).collect()
+    };
+    Ok(found.into_iter().map(in_order).collect())
 }
 
 /// The one option with this text.
@@ -218,7 +249,10 @@ pub fn one(items: Vec<Item>, wanted: &str) -> Result<Item, Error> {
         0 => Err(Error::before(Code::ActionFailed, "no option has this text")
             .kind("select_menu_item_not_found")
             .detail("options", total)
-            .suggest("Take a snapshot of the element to see its options: the text must be equal but for white space.")),
+            .suggest(
+                "Take a snapshot of the element to see its options: the text must be equal but for white space. A list \
+                 that shows only what is chosen has the others once it is opened.",
+            )),
         count => Err(Error::before(Code::AmbiguousTarget, format!("{count} options have this text"))
             .kind("option_not_unique")
             .detail("matches", count)
@@ -326,6 +360,17 @@ pub fn ways(container: &Offer, item: &Item, offer: &Offer) -> Result<Vec<Plan>, 
         // A combo box's menu has a Selection too: that of the menu's keyboard cursor.
         Gtk3 if combo => by_combo().into_iter().chain(act(&[Verb::Press], Guard::None)).collect(),
         Gtk3 => by_parent().into_iter().chain(act(&[Verb::Press], Guard::None)).collect(),
+        // A switcher of views has no Selection; its tabs are buttons that stay down (seen in gnome-clocks).
+        Gtk4 if item.role == n::PAGE_TAB && by_parent().is_none() => match item.states.has(States::SELECTED) {
+            true => vec![Plan::Already],
+            false => act(&[Verb::Press], Guard::Unselected),
+        },
+        // Rows of a list that takes no choice say so by what they lack (seen in gnome-clocks).
+        Gtk4 if !combo && item.role == n::LIST_ITEM && !item.states.has(States::SELECTABLE) => {
+            return Err(Error::before(Code::ActionNotSupported, "the items of this list can't be chosen")
+                .kind("no_semantic_way")
+                .suggest("Act on the controls inside the item."));
+        }
         Gtk4 => by_combo().into_iter().chain(by_parent()).collect(),
         // §5: its menu's SelectChild works where the options' own actions don't; in lists the other way round.
         Gecko if combo => by_parent().into_iter().collect(),
@@ -408,6 +453,20 @@ mod tests {
             ["already so: nothing sent"]
         );
         assert_eq!(labels(&list, &item("A", n::LIST_ITEM, 0), &["Toggle"]), ["Action.DoAction(Toggle)"]);
+    }
+
+    #[test]
+    fn gtk4_tabs_of_a_switcher_are_pressed_and_rows_without_choice_refused() {
+        let bar = offer(Gtk4, n::PAGE_TAB_LIST, Interfaces::default(), &[]);
+        let tab = |states| Item { parent_interfaces: Interfaces::default(), ..item("World", n::PAGE_TAB, states) };
+        assert_eq!(labels(&bar, &tab(States::SELECTABLE), &["click"]), ["Action.DoAction(click)"]);
+        assert_eq!(labels(&bar, &tab(States::SELECTED), &["click"]), ["already so: nothing sent"]);
+        let book = item("General", n::PAGE_TAB, States::SELECTABLE);
+        assert_eq!(labels(&bar, &book, &["click"]), ["Selection.SelectChild"]);
+        let list = offer(Gtk4, n::LIST, Interfaces::SELECTION, &[]);
+        let row = item("Repeat", n::LIST_ITEM, 0);
+        assert_eq!(ways(&list, &row, &list).unwrap_err().kind_name(), Some("no_semantic_way"));
+        assert_eq!(labels(&list, &item("A", n::LIST_ITEM, States::SELECTABLE), &[]), ["Selection.SelectChild"]);
     }
 
     #[test]

@@ -152,6 +152,7 @@ impl Plan {
             label,
             mechanism: Mechanism::SemanticApi,
             needs,
+            unheard: false,
             key: key.unwrap_or(u32::MAX),
             argument: serde_json::to_string(self).unwrap_or_default(),
         }

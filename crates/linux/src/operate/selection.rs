@@ -1,7 +1,7 @@
 //! The display texts of what is selected, for verification (spec 1 §7; FINDINGS §5 "combo / select").
 
 use super::offer::{Offer, at};
-use super::options::{children, gather, is_option};
+use super::options::{children, gather, is_option, labels_inside};
 use crate::atspi::interface::{ACCESSIBLE, COMPONENT, Interfaces, SELECTION};
 use crate::atspi::role::{self, native as n};
 use crate::atspi::state::Native as States;
@@ -110,7 +110,8 @@ fn text_of(wire: &dyn Wire, toolkit: Toolkit, child: &Object, deadline: Deadline
     if !name.trim().is_empty() && !toolkit.name_is_generic(role) && !toolkit.blank_name(role, &name) {
         return Ok(name);
     }
-    labels(wire, toolkit, child, false, deadline).map(|l| l.join(" "))
+    let inside = labels_inside(wire, toolkit, vec![child.clone()], deadline).map_err(fault)?.pop().unwrap_or_default();
+    Ok(inside.iter().map(|(_, text)| text.trim()).collect::<Vec<_>>().join(" "))
 }
 
 /// What a drop-down's button shows: the labels inside that have a size. The text for "nothing chosen" is beside it,
@@ -118,16 +119,10 @@ fn text_of(wire: &dyn Wire, toolkit: Toolkit, child: &Object, deadline: Deadline
 fn shown_in_button(wire: &dyn Wire, combo: &Object, deadline: Deadline) -> Result<Vec<String>, Cause> {
     let inside = children(wire, [combo].into_iter(), deadline).map_err(fault)?.pop().unwrap_or_default();
     let Some(button) = inside.into_iter().next() else { return Ok(Vec::new()) };
-    labels(wire, Toolkit::Gtk4, &button, true, deadline)
+    shown_labels(wire, Toolkit::Gtk4, &button, deadline)
 }
 
-fn labels(
-    wire: &dyn Wire,
-    toolkit: Toolkit,
-    top: &Object,
-    shown: bool,
-    deadline: Deadline,
-) -> Result<Vec<String>, Cause> {
+fn shown_labels(wire: &dyn Wire, toolkit: Toolkit, top: &Object, deadline: Deadline) -> Result<Vec<String>, Cause> {
     let mut level = vec![top.clone()];
     let mut texts = Vec::new();
     for _ in 0..BUTTON_DEPTH {
@@ -152,7 +147,7 @@ fn labels(
             let role = at(answers, 0).and_then(|r| r.uint()).unwrap_or(n::UNKNOWN);
             let name = at(answers, 1).and_then(|r| r.text_property()).unwrap_or_default();
             let (_, _, width, height) = at(answers, 2).and_then(|r| r.extents()).unwrap_or_default();
-            if shown && (width <= 0 || height <= 0) {
+            if width <= 0 || height <= 0 {
                 continue;
             }
             if !role::is_label(role) {

@@ -1,13 +1,13 @@
 //! A subscription to one application's events, made before the dispatch, and the wait for reply and effects at once
 //! (decisions D5).
 
-use super::event::{Event, INTERFACES, Says, Scene, WANTED, classify, is_final, strong, surface};
+use super::event::{Event, INTERFACES, Says, Scene, WANTED, around, classify, is_final, strong, surface};
 use super::offer::at;
 use crate::atspi::interface::ACCESSIBLE;
 use crate::atspi::role::native as n;
-use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Wire};
+use crate::bus::{Body, Bus, Call, CallError, Incoming, Object, Reply, Sender, Ticket, Wire};
 use agent_desktop_core::deadline::Deadline;
-use agent_desktop_core::platform::{Effect, Watch};
+use agent_desktop_core::platform::{Effect, EffectKind, Watch};
 use std::sync::Arc;
 
 /// After a strong effect, how long the reply may stay away before it counts as pending, in milliseconds. Handlers
@@ -17,12 +17,21 @@ const PENDING_MS: u64 = 250;
 const NEARER_MS: u64 = 40;
 /// Time for asking what something is that began to show, in milliseconds.
 const LOOK_MS: u64 = 200;
+/// While neither answer nor event comes, how often is looked for a window that came without one, in milliseconds.
+const QUIET_MS: u64 = 1_000;
+/// Time for that look, in milliseconds: it may have to find out first that the bus has gone silent.
+const LISTED_MS: u64 = 600;
 /// Parents that are asked for.
 const LOOK_UP: usize = 6;
 /// Effects that are kept.
 const KEPT: usize = 64;
 /// Events that are still taken when the time is up: those that had been queued.
 const LATE: usize = 256;
+/// For how long an application that answers nobody is waited for beyond the window, in milliseconds: GTK 3 builds a
+/// preferences dialog in a quarter of a second on a loaded machine, and shows it then (seen in galculator).
+const BUSY_MS: u64 = 1_000;
+/// An answer that comes sooner, in milliseconds, is that of an application that had nothing to do.
+const IDLE_MS: u128 = 15;
 /// Objects whose showing is looked into, for one action.
 const LOOKS: usize = 8;
 
@@ -46,6 +55,12 @@ pub struct Watcher {
     window_ms: u64,
     seen: Vec<Effect>,
     looks: usize,
+    /// Whether the last call was answered: an application that owes one is known to be at work.
+    answered: bool,
+    /// Where writes go, where it isn't the bus.
+    line: Option<Arc<Sender>>,
+    /// Whether windows may come without any event: see [`Watcher::listed`].
+    counts_windows: bool,
 }
 
 impl Watcher {
@@ -61,7 +76,18 @@ impl Watcher {
             root: Object::root_of(target.bus.clone()).path.to_string(),
             ..Scene::default()
         };
-        Self { bus, app: target.bus.clone(), rules, scene, window_ms, seen: Vec::new(), looks: 0 }
+        Self {
+            bus,
+            app: target.bus.clone(),
+            rules,
+            scene,
+            window_ms,
+            seen: Vec::new(),
+            looks: 0,
+            answered: false,
+            line: None,
+            counts_windows: false,
+        }
     }
 
     /// Calls that ask the registry to have this application announce its events. The registry replies after it has
@@ -77,21 +103,43 @@ impl Watcher {
         &mut self.scene
     }
 
+    /// Has writes go over a line of their own, where there is one. `counts` where the windows are to be looked at as well.
+    pub fn write_over(&mut self, line: Option<Arc<Sender>>, counts: bool) {
+        (self.line, self.counts_windows) = (line, counts);
+    }
+
     /// Sends one call and waits for its answer, or for a strong effect while the answer stays away. A late answer is
     /// dropped.
     pub fn send(&mut self, call: &Call, deadline: Deadline) -> Sent {
-        let ticket = match self.bus.a11y().post(call, deadline) {
+        let (line, bus) = (self.line.clone(), self.bus.clone());
+        let to = line.as_deref().unwrap_or(bus.a11y());
+        let ticket = match to.post(call, deadline) {
             Ok(ticket) => ticket,
             Err(e) => return Sent::Answer(Err(e)),
         };
+        self.answered = false;
+        // An application that was silent on the bus doesn't hear whom to tell of events.
+        let blind = bus.is_direct(&self.app);
         let mut pending: Option<Deadline> = None;
         let mut late = 0;
         loop {
             let until = pending.map_or(deadline, |p| p.min(deadline));
-            match self.bus.a11y().next(until) {
-                Some(Incoming::Reply(t, answer)) if t == ticket => return Sent::Answer(answer),
-                Some(Incoming::Reply(..)) => {}
-                Some(Incoming::Signal(signal)) => {
+            let pause = match (pending.is_none(), blind) {
+                (true, true) => until.within_ms(PENDING_MS),
+                (true, false) if self.counts_windows => until.within_ms(QUIET_MS),
+                _ => until,
+            };
+            let came = match &line {
+                None => bus.a11y().next(pause).map(|came| (came, true)),
+                Some(line) => line.next_of(bus.a11y(), pause).map(|(came, on_bus)| (came, !on_bus)),
+            };
+            match came {
+                Some((Incoming::Reply(t, answer), true)) if t == ticket => {
+                    self.answered = answer.is_ok();
+                    return Sent::Answer(answer);
+                }
+                Some((Incoming::Reply(..), _)) => {}
+                Some((Incoming::Signal(signal), _)) => {
                     self.take(Event::read(&signal), deadline);
                     if pending.is_none() && self.seen.iter().any(strong) {
                         pending = Some(Deadline::after_ms(PENDING_MS));
@@ -99,36 +147,74 @@ impl Watcher {
                     // Events that never end must not hold up the deadline.
                     late += usize::from(until.passed());
                     if late > LATE {
-                        self.bus.a11y().forget(ticket);
+                        to.forget(ticket);
                         return if pending.is_some() { Sent::Pending } else { Sent::Silent };
                     }
                 }
-                None if !until.passed() => {
+                None if to.is_broken() || bus.a11y().is_broken() => {
                     // The connection is gone: what was sent may have landed.
-                    let why = "the connection to the bus was lost".to_owned();
-                    return Sent::Answer(Err(CallError::Broken { sent: true, why }));
+                    let why = match line {
+                        None => "the connection to the bus was lost",
+                        Some(_) => "the connection to the application was lost",
+                    };
+                    return Sent::Answer(Err(CallError::Broken { sent: true, why: why.to_owned() }));
+                }
+                None if until.passed() => {
+                    to.forget(ticket);
+                    return if pending.is_some() { Sent::Pending } else { Sent::Silent };
                 }
                 None => {
-                    self.bus.a11y().forget(ticket);
-                    return if pending.is_some() { Sent::Pending } else { Sent::Silent };
+                    self.listed(deadline);
+                    if self.seen.iter().any(strong) {
+                        pending = Some(Deadline::after_ms(PENDING_MS));
+                    }
                 }
             }
         }
     }
 
+    /// Sends one call for whose answer nobody waits: over the bus, which keeps it when we are gone, where the application
+    /// hears that.
+    pub fn post(&self, call: &Call, deadline: Deadline) {
+        let line = self.line.as_deref().filter(|_| self.bus.is_direct(&self.app));
+        let to = line.unwrap_or(self.bus.a11y());
+        if let Ok(ticket) = to.post(call, deadline) {
+            to.forget(ticket);
+        }
+    }
+
+    /// Looks for a window that wasn't there before, where no event told of one.
+    fn listed(&mut self, deadline: Deadline) {
+        if !self.counts_windows || self.scene.windows.is_empty() {
+            return;
+        }
+        let ask = Call::new(&Object::root_of(self.app.clone()), ACCESSIBLE, "GetChildren");
+        let now = self.bus.call(ask, deadline.within_ms(LISTED_MS)).and_then(|r| r.objects()).unwrap_or_default();
+        if now.iter().any(|o| !o.is_null() && !self.scene.windows.contains(&*o.path)) {
+            let what = "window listed".to_owned();
+            self.seen.push(Effect { kind: EffectKind::SurfaceAppeared, what, of_target: false });
+        }
+    }
+
     /// Takes what comes for so long, or until something opened: the effects are seen within the window all the same.
     pub fn linger(&mut self, ms: u64, deadline: Deadline) {
-        let until = deadline.within_ms(ms);
+        self.take_until(deadline.within_ms(ms), None);
+        self.window_ms = self.window_ms.saturating_sub(ms);
+    }
+
+    /// Takes what comes until the time is up, something opened, or this call was answered; whether it was.
+    fn take_until(&mut self, until: Deadline, answer: Option<Ticket>) -> bool {
         let mut late = 0;
         while late <= LATE && !self.seen.iter().any(is_final) {
             match self.bus.a11y().next(until) {
                 Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
+                Some(Incoming::Reply(ticket, _)) if Some(ticket) == answer => return true,
                 Some(Incoming::Reply(..)) => {}
                 None => break,
             }
             late += usize::from(until.passed());
         }
-        self.window_ms = self.window_ms.saturating_sub(ms);
+        false
     }
 
     fn take(&mut self, event: Option<Event>, deadline: Deadline) {
@@ -137,6 +223,11 @@ impl Watcher {
             Says::Nothing => return,
             Says::Effect(effect) => effect,
             Says::Shown(path) => self.look(path, deadline),
+            Says::ParentExpanded(path) => {
+                let object = Object::new(self.app.clone(), path);
+                let role = self.bus.call(Call::new(&object, ACCESSIBLE, "GetRole"), deadline.within_ms(LOOK_MS));
+                around(role.and_then(|r| r.uint()).ok())
+            }
         };
         if self.seen.len() < KEPT && !self.seen.contains(&effect) {
             self.seen.push(effect);
@@ -176,8 +267,8 @@ impl Watcher {
 }
 
 impl Watch for Watcher {
-    fn effects(&mut self, until: Deadline) -> Vec<Effect> {
-        let mut until = until;
+    fn effects(&mut self, end: Deadline) -> Vec<Effect> {
+        let mut until = end;
         let mut late = 0;
         loop {
             // Events that never end must not hold up the deadline.
@@ -185,23 +276,45 @@ impl Watch for Watcher {
             if late > LATE {
                 return std::mem::take(&mut self.seen);
             }
-            // What was queued is taken at once. A surface ends the wait, anything less shortens it: a menu button says
-            // first that it is pressed, and then opens.
+            // What was queued is taken at once. A surface ends the wait, anything less shortens it to a pause: a menu
+            // button says first that it is pressed, and then opens; a dialog that is built says much before it shows.
             if self.seen.iter().any(is_final) {
                 until = until.within_ms(0);
             } else if !self.seen.is_empty() {
-                until = until.within_ms(NEARER_MS);
+                until = end.within_ms(NEARER_MS);
             }
             match self.bus.a11y().next(until) {
                 Some(Incoming::Signal(signal)) => self.take(Event::read(&signal), Deadline::after_ms(LOOK_MS)),
                 Some(Incoming::Reply(..)) => {}
-                None => return std::mem::take(&mut self.seen),
+                None => {
+                    if !self.seen.iter().any(is_final) {
+                        self.listed(Deadline::after_ms(LISTED_MS));
+                    }
+                    return std::mem::take(&mut self.seen);
+                }
             }
         }
     }
 
     fn window_ms(&self) -> u64 {
         self.window_ms
+    }
+
+    fn overtime(&mut self, deadline: Deadline) -> Vec<Effect> {
+        let end = deadline.within_ms(BUSY_MS);
+        let root = Object::root_of(self.app.clone());
+        while self.answered && !end.passed() && !self.seen.iter().any(is_final) {
+            let asked = std::time::Instant::now();
+            let Ok(ticket) = self.bus.a11y().post(&Call::new(&root, ACCESSIBLE, "GetRole"), end) else { break };
+            let answered = self.take_until(end, Some(ticket));
+            self.bus.a11y().forget(ticket);
+            if !answered || asked.elapsed().as_millis() < IDLE_MS {
+                break;
+            }
+            // What it was at shows right after.
+            self.take_until(end.within_ms(NEARER_MS), None);
+        }
+        std::mem::take(&mut self.seen)
     }
 }
 

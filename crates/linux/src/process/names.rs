@@ -59,8 +59,9 @@ pub fn names(pid: i32) -> Names {
 /// The rule of [`names`] over the link `exe`, the command line and `comm`.
 pub fn from_parts(executable: Option<&str>, args: &[String], comm: Option<String>) -> Names {
     // An upgraded package leaves the running file without a name.
-    let executable = executable.map(|e| base(e.strip_suffix(" (deleted)").unwrap_or(e)));
-    let zero = args.first().map(|a| base(a)).filter(|a| !a.is_empty());
+    let path = executable.map(|e| e.strip_suffix(" (deleted)").unwrap_or(e));
+    let executable = path.map(base);
+    let zero = args.first().and_then(|zero| argument_zero(path, zero, &args[1..])).map(base).filter(|a| !a.is_empty());
     let script = executable
         .or(zero)
         .and_then(Interpreter::of)
@@ -68,6 +69,19 @@ pub fn from_parts(executable: Option<&str>, args: &[String], comm: Option<String
         .map(|s| base(s).to_owned())
         .filter(|s| !s.is_empty());
     Names { executable: executable.map(str::to_owned), script, argument_zero: zero.map(str::to_owned), comm }
+}
+
+/// The first argument as a path. Chromium's processes write their whole command line into it, and others a title: what
+/// stands behind the last slash of that is somebody else's name, such as a page's.
+fn argument_zero<'a>(executable: Option<&str>, zero: &'a str, rest: &[String]) -> Option<&'a str> {
+    if let Some(path) = executable
+        && zero.strip_prefix(path).is_some_and(|rest| rest.starts_with(' '))
+    {
+        return zero.get(..path.len());
+    }
+    let alone = rest.iter().all(String::is_empty);
+    let own = executable == Some(zero) || !zero.contains(' ') || !alone;
+    own.then_some(zero)
 }
 
 fn base(path: &str) -> &str {
@@ -181,6 +195,16 @@ mod tests {
         let n = of("/usr/lib/firefox-esr/firefox-esr (deleted)", "/usr/bin/firefox");
         assert!(n.matches("firefox-esr") && n.matches("firefox"));
         assert_eq!(n.best(), Some("firefox-esr"));
+    }
+
+    #[test]
+    fn a_command_line_written_as_a_title_names_no_page() {
+        let of = |exe: &str, zero: &str| from_parts(Some(exe), &[zero.to_owned(), String::new()], None);
+        let n = of("/usr/lib/chromium/chromium", "/usr/lib/chromium/chromium --flag file:///home/me/page.html");
+        assert!(n.matches("chromium") && !n.matches("page.html"), "{n:?}");
+        let n = of("/usr/sbin/serverd", "serverd: listening on /run/socket.d");
+        assert!(n.matches("serverd") && !n.matches("socket.d"), "{n:?}");
+        assert!(of("/opt/My App/my-app", "/opt/My App/my-app").matches("my-app"));
     }
 
     #[test]

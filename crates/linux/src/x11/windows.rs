@@ -148,8 +148,9 @@ struct Root {
 /// # Errors
 /// Only when the server can't be read at all: `Timeout`, `Disconnected`, `Protocol`.
 pub fn windows(x: &Connection) -> Result<Vec<X11Window>, X11Error> {
+    // Asked before the flights, in one with the atoms: the first question for an extension waits for an answer.
+    x.raw().prefetch_extension_information(res::X11_EXTENSION_NAME)?;
     let atoms = Atoms::new(x.raw())?.reply()?;
-    // Asked before the flights: the first question for an extension waits for an answer.
     let has_res = x.raw().extension_information(res::X11_EXTENSION_NAME)?.is_some();
     let root = read_root(x, &atoms)?;
     let managed = !root.clients.is_empty() || root.marks_hidden;

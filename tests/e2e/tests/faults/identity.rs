@@ -82,6 +82,27 @@ fn two_identical_buttons() {
     scene.pressed(&["second", "first"]);
 }
 
+/// Equal labels in equal places: the descriptions tell them apart, and one that changes its description is refused.
+#[test]
+fn descriptions_tell_equal_labels_apart() {
+    let scene = Scene::new("described-siblings");
+    let data = scene.snapshot();
+    let [tuesday, thursday] = &refs_of(&data, "T")[..] else { panic!("{data:#}") };
+    let details = delivered(&scene.click(thursday), "delivered_unverified");
+    assert_eq!(details["identity"], "witnessed", "{details}");
+    delivered(&scene.click(tuesday), "delivered_unverified");
+    scene.pressed(&["thu", "tue"]);
+    scene.script("swap");
+    refused(&scene.click(tuesday), "STALE_REF", Some("context_changed"));
+    refused(&scene.desk.cli(&["get", thursday]), "STALE_REF", Some("context_changed"));
+    scene.pressed(&["thu", "tue"]);
+    scene.script("swap");
+    // A label that tells by itself is not bound to its description.
+    scene.script("reword");
+    delivered(&scene.click(&ref_of(&data, "M")), "delivered_unverified");
+    scene.pressed(&["thu", "tue", "mon"]);
+}
+
 /// Dialog A's only OK is gone, dialog B has an only OK.
 #[test]
 fn dialog_replaced() {

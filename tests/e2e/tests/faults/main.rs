@@ -4,6 +4,7 @@
 mod apps;
 mod cache;
 mod dead;
+mod direct;
 mod effects;
 mod forms;
 mod identity;

@@ -123,6 +123,17 @@ fn silent_node() {
     scene.pressed(&["ok"]);
 }
 
+/// One silent panel of an application that answers everything else doesn't cost the whole time that was given.
+#[test]
+fn silent_node_does_not_cost_all_of_the_time() {
+    let scene = Scene::new("silent-node");
+    let reply = scene.desk.cli(&["snapshot", "--app", &scene.app, "--timeout-ms", "60000"]);
+    within(&reply, 5_000);
+    let data = reply.data();
+    assert_eq!(data["complete"], false, "{data}");
+    assert_eq!((count(&data, "OK"), count(&data, "Inside")), (1, 0), "{data}");
+}
+
 /// What can't be seen because of a silent panel is not said to be absent.
 #[test]
 fn truncated_read_as_absent() {

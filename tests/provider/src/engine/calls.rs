@@ -68,7 +68,11 @@ impl Engine {
         if is_ping && hang.is_some_and(|hang| hang.answer_ping) {
             return false;
         }
+        let on_bus = self.links.get(call.link).and_then(Option::as_ref).is_some_and(|l| l.is_bus);
         let presence = &mut self.presence[app];
+        if presence.only_bus && !on_bus {
+            return false;
+        }
         if self.ready && presence.held.is_none() {
             presence.calls += 1;
             if hang.is_some_and(|h| h.after_messages > 0 && presence.calls == h.after_messages + 1) {

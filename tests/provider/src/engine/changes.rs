@@ -107,8 +107,9 @@ impl Engine {
                 let event = Event { detail: &detail, detail1, detail2, ..Event::plain(&class, &name) };
                 self.emit(idx, &event);
             }
-            Change::Hang { app } => {
+            Change::Hang { app, only_bus } => {
                 for app in self.apps_named(app.as_deref())? {
+                    self.presence[app].only_bus = only_bus;
                     self.presence[app].held.get_or_insert_default();
                 }
             }

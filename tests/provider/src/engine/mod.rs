@@ -101,6 +101,8 @@ struct Presence {
     calls: u64,
     /// Set while it hangs: what came in.
     held: Option<Vec<Call>>,
+    /// Whether it hangs for the bus alone.
+    only_bus: bool,
     /// Address of its private socket.
     private_address: Option<String>,
     /// Somebody listens to events.
@@ -192,8 +194,9 @@ impl Engine {
             if spec.cache.frozen {
                 self.presence[app].frozen_cache = crate::read::cache::items(&self.tree, app);
             }
-            if spec.hang.is_some_and(|hang| hang.after_messages == 0) {
-                self.presence[app].held = Some(Vec::new());
+            if let Some(hang) = spec.hang {
+                self.presence[app].only_bus = hang.only_bus;
+                self.presence[app].held = (hang.after_messages == 0).then(Vec::new);
             }
         }
         self.start_timers(TimerStart::Ready);

@@ -192,6 +192,9 @@ pub struct Hang {
     /// Answer `Peer.Ping` nevertheless, as a worker thread would.
     #[serde(default)]
     pub answer_ping: bool,
+    /// Answer on the private socket nevertheless.
+    #[serde(default)]
+    pub only_bus: bool,
 }
 
 /// Steps that run by themselves.

@@ -6,6 +6,7 @@ use crate::bus::{Body, Call, CallError, Reply};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::tree::raw::Cut;
 use agent_desktop_core::vocab::role::Role;
+use agent_desktop_core::vocab::state::State;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use zbus::zvariant::{ObjectPath, Value};
@@ -27,12 +28,18 @@ struct Element {
     text: Option<&'static str>,
     late: bool,
     dead: bool,
+    /// Extents, where they matter.
+    extents: Option<(i32, i32, i32, i32)>,
+    /// What it names at its middle: itself or nothing; neither is no answer.
+    names_itself: Option<bool>,
 }
 
 /// An application in memory that answers calls, and remembers them.
 #[derive(Default)]
 struct Application {
     elements: HashMap<&'static str, Element>,
+    /// Whether it knows `AccessibleId`.
+    ids: bool,
     asked: RefCell<Vec<Call>>,
 }
 
@@ -44,6 +51,11 @@ impl Application {
 
     fn asked(&self, member: &str) -> usize {
         self.asked.borrow().iter().filter(|c| c.member == member).count()
+    }
+
+    fn asked_property(&self, property: &str) -> usize {
+        let is = |c: &&Call| matches!(c.body, Body::Property(_, p) if p == property);
+        self.asked.borrow().iter().filter(is).count()
     }
 
     fn reference(path: &str) -> (&'static str, ObjectPath<'_>) {
@@ -69,12 +81,20 @@ impl Application {
             ("GetState", _) => reply(&vec![e.states as u32, (e.states >> 32) as u32]),
             ("GetInterfaces", _) => reply(&e.interfaces),
             ("GetName", Body::Int(k)) => reply(&e.actions[*k as usize]),
+            ("GetRoleName", _) => reply(&if e.actions.contains(&"ShowMenu") { "button menu" } else { "push button" }),
+            ("GetActions", _) => reply(&e.actions.iter().map(|a| (*a, "", "")).collect::<Vec<_>>()),
             ("GetText", _) => reply(&e.text.unwrap_or("")),
             ("GetRelationSet", _) => reply(&Vec::<(u32, Vec<(String, ObjectPath<'_>)>)>::new()),
-            ("GetExtents", _) => reply(&((1, 2, 3, 4),)),
+            ("GetExtents", _) => reply(&(e.extents.unwrap_or((1, 2, 3, 4)),)),
+            ("GetAccessibleAtPoint", _) if e.names_itself.is_some() => {
+                let path = if e.names_itself == Some(true) { &*call.object.path } else { "/org/a11y/atspi/null" };
+                reply(&Self::reference(path))
+            }
             ("Get", Body::Property(_, property)) => match *property {
                 "Name" => reply(&Value::from(e.name)),
                 "ChildCount" => reply(&Value::from(e.count.unwrap_or(e.children.len() as i32))),
+                "AccessibleId" if !self.ids => return Err(error("UnknownInterface")),
+                "AccessibleId" => reply(&Value::from("id")),
                 "NActions" => reply(&Value::from(e.actions.len() as i32)),
                 "CharacterCount" => reply(&Value::from(e.text.unwrap_or("").chars().count() as i32)),
                 _ => reply(&Value::from("")),
@@ -129,7 +149,66 @@ fn a_tree_is_read_in_order() {
     assert!(ok.capabilities.known().unwrap().iter().any(|c| c.token() == "Click"));
     assert_eq!(tree.nodes[3].facts.own_text, Evidence::Known("text".to_owned()));
     // Never asked for: FINDINGS §3.
-    assert_eq!(app.asked("GetAll") + app.asked("GetActions"), 0);
+    assert_eq!(app.asked("GetAll"), 0);
+}
+
+fn buttons() -> Application {
+    let button = |states, actions: &[&'static str]| Element {
+        interfaces: vec!["org.a11y.atspi.Action"],
+        states: SEEN & !States::ENABLED | states,
+        actions: actions.to_vec(),
+        ..node(n::PUSH_BUTTON, "B", &[])
+    };
+    Application::default()
+        .with("/w", node(n::FRAME, "W", &["/plain", "/menu", "/grey"]))
+        .with("/plain", button(States::ENABLED, &["Press"]))
+        .with("/menu", button(States::ENABLED, &["ShowMenu", "Press"]))
+        .with("/grey", button(0, &[]))
+}
+
+#[test]
+fn qt_tells_actions_in_one_call_and_menu_buttons_by_them() {
+    let app = buttons();
+    let tree = read(&app);
+    assert_eq!((app.asked("GetActions"), app.asked("GetName"), app.asked_property("NActions")), (3, 0, 0));
+    assert_eq!(app.asked("GetRoleName"), 2, "of the button with a menu, and of the one that is disabled");
+    let roles: Vec<_> = tree.nodes[1..].iter().map(|n| n.facts.role.known().copied()).collect();
+    assert_eq!(roles, [Role::Button, Role::MenuButton, Role::Button].map(Some));
+    // Elsewhere their answers are translated, empty or garbage (FINDINGS §3).
+    let app = buttons();
+    read_with(&app, Toolkit::Gtk3, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
+    assert_eq!((app.asked("GetActions"), app.asked("GetName")), (0, 3));
+}
+
+#[test]
+fn ids_are_asked_of_all_only_where_the_window_knows_them() {
+    let app = buttons();
+    assert!(read(&app).nodes.iter().all(|n| n.facts.native_id == Evidence::Absent));
+    assert_eq!(app.asked_property("AccessibleId"), 1);
+    let app = Application { ids: true, ..buttons() };
+    assert!(read(&app).nodes[1..].iter().all(|n| matches!(n.facts.native_id, Evidence::Known(_))));
+    assert_eq!(app.asked_property("AccessibleId"), 4);
+}
+
+#[test]
+fn chromiums_first_action_tells_the_second_one() {
+    let item = |states, actions: &[&'static str]| Element {
+        interfaces: vec!["org.a11y.atspi.Action"],
+        states: SEEN | states,
+        actions: actions.to_vec(),
+        ..node(n::LIST_ITEM, "i", &[])
+    };
+    let app = Application::default()
+        .with("/w", node(n::FRAME, "W", &["/a", "/b", "/c"]))
+        .with("/a", Element { role: n::PANEL, ..item(0, &["doDefault", "showContextMenu"]) })
+        .with("/b", Element { role: n::PANEL, ..item(0, &["click", "showContextMenu"]) })
+        .with("/c", Element { role: n::PANEL, ..item(States::FOCUSABLE, &["press", "showContextMenu"]) });
+    let tree = read_with(&app, Toolkit::Chromium, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
+    assert_eq!((app.asked_property("NActions"), app.asked("GetName")), (0, 3));
+    let clicks = |at: usize| tree.nodes[at].facts.capabilities.known().unwrap().iter().any(|c| c.token() == "Click");
+    assert_eq!([clicks(1), clicks(2), clicks(3)], [false, true, true]);
+    let menu = |at: usize| tree.nodes[at].facts.capabilities.known().unwrap().iter().any(|c| c.token() == "RightClick");
+    assert_eq!([menu(1), menu(2), menu(3)], [false, false, true]);
 }
 
 #[test]
@@ -251,4 +330,93 @@ fn ten_thousand_deep_chain() {
     assert_eq!(read_with(&app, Toolkit::Qt5, &plan).unwrap().nodes.len(), 51);
     plan.max_depth = usize::MAX;
     assert_eq!(read_with(&app, Toolkit::Qt5, &plan).unwrap().nodes.len(), 10_002);
+}
+
+#[test]
+fn what_stands_above_a_part_holds_for_the_part() {
+    use agent_desktop_core::tree::raw::Grade;
+    let app = |page| {
+        Application::default()
+            .with("/root", node(n::APPLICATION, "", &["/w"]))
+            .with("/w", node(n::FRAME, "W", &["/page"]))
+            .with("/page", node(page, "", &["/row"]))
+            .with("/row", node(n::LIST_ITEM, "", &["/menu"]))
+            .with("/menu", node(n::MENU, "More", &["/entry"]))
+            .with("/entry", node(n::MENU_ITEM, "Remove", &[]))
+    };
+    let grade = |app: &Application, toolkit, above: &[&str]| {
+        let link = |p: &&str| Link { handle: Object::new(BUS, *p).handle(), index: 0 };
+        let above: Vec<Link> = above.iter().map(link).collect();
+        let plan = ReadPlan::contract(Deadline::after_ms(1_000));
+        let tree = read_tree(app, toolkit, Object::new(BUS, "/menu"), &above, &plan, Evidence::Absent).unwrap();
+        tree.nodes[1].facts.grade
+    };
+    let chain = &["/root", "/w", "/page", "/row"][..];
+    // In a page, and in an item of a list that recycles, addresses follow the place.
+    assert_eq!(grade(&app(n::DOCUMENT_WEB), Toolkit::Chromium, chain), Grade::Slot);
+    assert_eq!(grade(&app(n::PANEL), Toolkit::Chromium, chain), Grade::Follows);
+    assert_eq!(grade(&app(n::LIST), Toolkit::Gtk4, chain), Grade::Slot);
+    assert_eq!(grade(&app(n::LIST), Toolkit::Gtk4, &chain[..3]), Grade::Follows);
+    // What did not answer may be either.
+    assert_eq!(grade(&app(n::PANEL), Toolkit::Chromium, &["/root", "/gone"]), Grade::Slot);
+    assert_eq!(grade(&app(n::PANEL), Toolkit::Gtk4, &["/root", "/gone"]), Grade::Slot);
+}
+
+/// Pages in one place, as GTK 4.8 leaves them after each was shown once: only what names itself at its own middle tells.
+#[test]
+fn a_page_is_shown_by_what_its_labels_name() {
+    const PLACE: (i32, i32, i32, i32) = (0, 0, 400, 300);
+    let seen = States::VISIBLE | States::SENSITIVE;
+    let part = |role, name, extents, names_itself, children: &[&'static str]| Element {
+        states: seen,
+        extents: Some(extents),
+        names_itself,
+        ..node(role, name, children)
+    };
+    let page = |children: &[&'static str]| part(n::PANEL, "", PLACE, Some(false), children);
+    let label = |named| part(n::LABEL, "Text", (10, 10, 40, 20), named, &[]);
+    let button = || part(n::PUSH_BUTTON, "Press", (10, 40, 40, 20), Some(false), &[]);
+    let app = |first: Option<bool>, disabled: bool| {
+        let mut stack = part(n::PANEL, "", PLACE, Some(false), &["/a", "/b", "/c", "/d"]);
+        if disabled {
+            stack.states = States::VISIBLE;
+        }
+        Application::default()
+            .with("/w", Element { states: seen, ..node(n::FRAME, "w", &["/stack", "/beside"]) })
+            .with("/beside", part(n::PUSH_BUTTON, "Beside", (0, 300, 40, 20), Some(false), &[]))
+            .with("/stack", stack)
+            .with("/a", page(&["/a/l", "/a/b"]))
+            .with("/a/l", label(first))
+            .with("/a/b", button())
+            .with("/b", page(&["/b/l", "/b/b"]))
+            .with("/b/l", label(Some(true)))
+            .with("/b/b", button())
+            .with("/c", page(&["/c/b"]))
+            .with("/c/b", button())
+            .with("/d", part(n::PANEL, "", (0, 0, 0, 0), Some(false), &["/d/b"]))
+            .with("/d/b", part(n::PUSH_BUTTON, "Press", (0, 0, 0, 0), Some(false), &[]))
+    };
+    let told = |app: &Application| -> HashMap<String, (bool, bool)> {
+        let tree = read_with(app, Toolkit::Gtk4, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
+        let of = |n: &RawNode| {
+            let hidden = n.facts.states.known().unwrap().has(State::Hidden);
+            (n.handle.as_str()[BUS.len()..].to_owned(), (hidden, n.facts.shown_unsure))
+        };
+        tree.nodes.iter().map(of).collect()
+    };
+    let of = told(&app(Some(false), false));
+    // Not on the screen; on it; nothing tells; never laid out; in no such place.
+    for (path, wanted) in [
+        ("/a/b", (true, false)),
+        ("/a", (true, false)),
+        ("/b/b", (false, false)),
+        ("/c/b", (false, true)),
+        ("/d/b", (true, false)),
+        ("/beside", (false, false)),
+    ] {
+        assert_eq!(of[path], wanted, "{path}");
+    }
+    // No answer is no evidence, and what is disabled never names anything.
+    assert_eq!(told(&app(None, false))["/a/b"], (false, true));
+    assert_eq!(told(&app(Some(false), true))["/a/b"], (false, true));
 }

@@ -1,0 +1,292 @@
+//! What of a real application's window is listed, and what is said to be on the screen: what can be seen is there with
+//! default flags, what can't is folded or marked, and nothing is cut in silence.
+
+use agent_desktop_e2e::{Desk, nodes, wait_for};
+use serde_json::{Value, json};
+
+fn named<'d>(data: &'d Value, role: &str, name: &str) -> Vec<&'d Value> {
+    let of = |n: &&Value| n["role"] == role && n["name"].as_str().is_some_and(|t| t.contains(name));
+    nodes(&data["tree"]).into_iter().filter(of).collect()
+}
+
+fn has(node: &Value, state: &str) -> bool {
+    node["states"].as_array().is_some_and(|s| s.iter().any(|s| s == state))
+}
+
+fn seen<'d>(data: &'d Value, role: &str, name: &str) -> Vec<&'d Value> {
+    named(data, role, name).into_iter().filter(|n| !has(n, "hidden") && !has(n, "offscreen")).collect()
+}
+
+fn reference(node: &Value) -> String {
+    node["ref_id"].as_str().unwrap_or_else(|| panic!("a ref on {node}")).to_owned()
+}
+
+/// X11's titles of the windows that can be seen, asked without the product.
+fn titles(desk: &Desk) -> Vec<String> {
+    let out = desk.command("xdotool").args(["search", "--onlyvisible", "--name", "."]).output().expect("xdotool runs");
+    let ids = String::from_utf8_lossy(&out.stdout).into_owned();
+    let name = |id: &str| {
+        let out = desk.command("xdotool").args(["getwindowname", id]).output().expect("xdotool runs");
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    };
+    ids.lines().map(name).collect()
+}
+
+const LOOK: &[&str] = &["snapshot", "--app", "gnome-clocks", "-i", "--compact", "--timeout-ms", "20000"];
+
+fn clocks(desk: &Desk, tab: &str) {
+    let data = desk.ok(LOOK);
+    let tab = seen(&data, "tab", tab);
+    desk.ok(&["click", &reference(tab[0])]);
+    let chosen = |n: &&Value| has(n, "selected");
+    let name = tab[0]["name"].as_str().expect("a name").to_owned();
+    wait_for("the page to be chosen", || seen(&desk.ok(LOOK), "tab", &name).iter().any(chosen).then_some(()));
+}
+
+/// The recommended command shows what a user sees of a GTK 4 window, which nests more than ten levels; what is hidden is one
+/// line each, and leads on.
+#[test]
+fn a_deep_window_shows_its_controls() {
+    let desk = Desk::new();
+    let _app = desk.launch(&["gnome-clocks"], 200);
+    let data = desk.ok(LOOK);
+    for (role, name) in [
+        ("tab", "World"),
+        ("tab", "Alarms"),
+        ("tab", "Stopwatch"),
+        ("tab", "Timer"),
+        ("button", "Add World Clock"),
+        ("button", "Main Menu"),
+        ("button", "Close"),
+    ] {
+        assert!(!seen(&data, role, name).is_empty(), "{role} {name} in {data:#}");
+    }
+    assert_eq!(data["complete"], true);
+    let all = nodes(&data["tree"]);
+    let folded: Vec<&&Value> = all.iter().filter(|n| n["folded"] == true).collect();
+    assert_eq!(data["cut"]["folded"], json!(folded.len()), "{}", data["cut"]);
+    assert!(folded.iter().all(|n| n["children_count"].as_u64() > Some(0) && n["subtree_truncated"] == true));
+    // Nothing that can't be seen is spelled out: it stands in a folded container, or is a single element.
+    assert!(named(&data, "button", "Snooze").is_empty(), "{data:#}");
+    // Each leads into what it holds.
+    for node in folded {
+        let drilled = desk.ok(&["snapshot", "--root", &reference(node), "--timeout-ms", "20000"]);
+        assert!(nodes(&drilled["tree"]).len() > 1, "{drilled}");
+    }
+    // X11 knows the window's title; GTK names it by its type.
+    let title = data["window"]["title"].as_str().expect("a title");
+    assert!(titles(&desk).iter().any(|t| t == title), "{title:?} is none of {:?}", titles(&desk));
+
+    // A cut that was asked for is counted, and each cut container leads on.
+    let data = desk.ok(&["snapshot", "--app", "gnome-clocks", "--max-depth", "6", "-i", "--timeout-ms", "20000"]);
+    let by_depth = data["cut"]["by_depth"].as_u64().expect("a number of cut containers");
+    let cut = |n: &&&Value| n["subtree_truncated"] == true && n["folded"] != true;
+    assert_eq!(nodes(&data["tree"]).iter().filter(cut).count() as u64, by_depth, "{data:#}");
+    let inside = nodes(&data["tree"]).into_iter().filter(|n| cut(&n)).find_map(|n| n["ref_id"].as_str());
+    let drilled = desk.ok(&["snapshot", "--root", inside.expect("a ref"), "--timeout-ms", "20000"]);
+    assert!(!named(&drilled, "tab", "Alarms").is_empty() || nodes(&drilled["tree"]).len() > 3, "{drilled:#}");
+}
+
+/// GTK 4.8 leaves a page that was shown once its states and its place. It is known not to be shown all the same, and
+/// nothing on it is pressed.
+#[test]
+fn a_page_that_is_not_shown_is_not_visible() {
+    let desk = Desk::new();
+    let _app = desk.launch(&["gnome-clocks"], 200);
+    let world = desk.ok(LOOK);
+    let add = reference(seen(&world, "button", "Add World Clock")[0]);
+    let visible = |of: &str| {
+        let is = desk.ok(&["is", of, "--property", "visible"]);
+        (is["result"].clone(), is["applicable"].clone())
+    };
+    assert_eq!(visible(&add), (json!(true), json!(true)));
+    for tab in ["Timer", "Alarms"] {
+        clocks(&desk, tab);
+        let all = desk.ok(&["snapshot", "--app", "gnome-clocks", "--max-depth", "50", "--timeout-ms", "20000"]);
+        for (name, page) in [("Add World Clock", "World"), ("1 m", "Timer"), ("Add Alarm", "Alarms")] {
+            assert_eq!(!seen(&all, "button", name).is_empty(), page == tab, "{name} while {tab} is shown");
+        }
+        assert_eq!(visible(&add), (json!(false), json!(true)), "while {tab} is shown");
+    }
+    let before = titles(&desk);
+    let error = desk.err(&["click", &add, "--timeout-ms", "1500"]);
+    assert_eq!((&error["code"], &error["details"]["check"]), (&json!("TIMEOUT"), &json!("visible")), "{error}");
+    assert_eq!(error["disposition"]["delivery"], "not_delivered");
+    assert_eq!(titles(&desk), before, "a dialog came up");
+    clocks(&desk, "World");
+    assert_eq!(visible(&add), (json!(true), json!(true)));
+}
+
+/// Before its other pages were ever shown the toolkit gives them no size. After a visit to each of them the same must be
+/// said of all elements, from other evidence.
+#[test]
+fn a_visit_to_other_pages_changes_nothing_of_what_is_seen() {
+    let desk = Desk::new();
+    let _app = desk.launch(&["gtk4-widget-factory"], 500);
+    let look = || desk.ok(&["snapshot", "--app", "gtk4-widget-factory", "--max-depth", "50", "--timeout-ms", "20000"]);
+    let controls = |data: &Value| -> Vec<(String, bool)> {
+        let of = |n: &&Value| n["ref_id"].is_string();
+        let line = |n: &Value| (format!("{} {}", n["role"], n["name"]), has(n, "hidden"));
+        nodes(&data["tree"]).into_iter().filter(of).map(line).collect()
+    };
+    let fresh = controls(&look());
+    assert!(fresh.iter().filter(|(_, hidden)| *hidden).count() > 50 && fresh.iter().any(|(_, hidden)| !hidden));
+    for page in ["Page 2", "Page 3", "Page 1"] {
+        // The switcher's tabs can be clicked; those of notebooks on the pages can't.
+        let data = look();
+        let tab = |n: &&&Value| n["available_actions"].to_string().contains("Click") && n["name"] == page;
+        let tabs = seen(&data, "tab", page);
+        desk.ok(&["click", &reference(tabs.iter().find(tab).expect("a tab of the switcher"))]);
+        let chosen = |n: &&Value| has(n, "selected") && tab(&n);
+        wait_for("the page to be chosen", || seen(&look(), "tab", page).iter().any(chosen).then_some(()));
+        if page != "Page 1" {
+            let hidden = |name: &str| named(&look(), "button", name).iter().all(|n| has(n, "hidden"));
+            wait_for("the first page to be gone", || hidden("togglebutton").then_some(()));
+        }
+    }
+    wait_for("the first page to be back", || (controls(&look()) == fresh).then_some(()));
+}
+
+/// An editor's menu bar costs a line a menu; entries are found, and a drill lists them.
+#[test]
+fn closed_menus_are_folded() {
+    let desk = Desk::new();
+    let _app = desk.launch(&["mousepad"], 200);
+    let look = ["snapshot", "--app", "mousepad", "--compact", "--timeout-ms", "20000"];
+    let all = desk.ok(&look);
+    let data = desk.ok(&[&look[..], &["-i"]].concat());
+    let count = |d: &Value| d["ref_count"].as_u64().expect("a number");
+    assert!(count(&data) * 4 < count(&all), "{} of {} refs", count(&data), count(&all));
+    let file = named(&data, "menuitem", "File")[0];
+    assert_eq!((&file["folded"], file["children_count"].as_u64() > Some(5)), (&json!(true), true), "{file}");
+    assert!(named(&data, "menuitem", "Save As").is_empty());
+    assert!(!named(&all, "menuitem", "Save As").is_empty());
+    let found = desk.ok(&["find", "--app", "mousepad", "--role", "menuitem", "--name", "Save As", "--first"]);
+    let actions = found["match"]["available_actions"].as_array().expect("actions");
+    assert!(actions.contains(&json!("Click")), "{found}");
+    let drilled = desk.ok(&["snapshot", "--root", &reference(file), "-i", "--timeout-ms", "20000"]);
+    assert!(!named(&drilled, "menuitem", "Save As").is_empty(), "{drilled:#}");
+    let text = desk.cli(&["snapshot", "--app", "mousepad", "-i", "--compact", "--format", "text"]).stdout;
+    let header = text.lines().next().expect("a header");
+    assert!(header.contains(" folded"), "{header}");
+}
+
+/// A dialog that is no alert here: the error says what is open, and the window's id always works.
+#[test]
+fn dialogs_can_be_reached_in_one_way() {
+    let desk = Desk::new();
+    let _app = desk.launch(&["mousepad"], 200);
+    let find = ["find", "--app", "mousepad", "--role", "menuitem", "--name", "Preferences", "--first"];
+    desk.ok(&["click", &reference(&desk.ok(&find)["match"])]);
+    wait_for("the dialog", || titles(&desk).iter().any(|t| t.contains("Preferences")).then_some(()));
+    let error = desk.err(&["snapshot", "--app", "mousepad", "--surface", "alert"]);
+    assert_eq!(error["details"]["kind"], "surface_not_open", "{error}");
+    let open = error["details"]["open"].as_array().expect("what is open");
+    assert!(open.iter().any(|s| s["type"] == "sheet" && s["title"].to_string().contains("Preferences")), "{error}");
+    let windows = desk.ok(&["list-windows", "--app", "mousepad"]);
+    let of = |w: &&Value| w["title"].to_string().contains("Preferences");
+    let id = windows.as_array().and_then(|w| w.iter().find(of)).expect("a window of the dialog")["id"].clone();
+    for scope in [["--window-id", id.as_str().expect("an id")], ["--surface", "focused"]] {
+        let args = [&["snapshot", "--app", "mousepad"], &scope[..]].concat();
+        let data = desk.ok(&args);
+        assert_eq!(data["tree"]["role"], "dialog", "{args:?}: {data}");
+    }
+}
+
+/// Qt's tooltips are published with their markup; what is read is what a user reads.
+#[test]
+fn descriptions_carry_no_markup() {
+    let desk = Desk::new();
+    let app = desk.launch(&["featherpad"], 100);
+    let walk = desk.walk(app.pid(), &[]);
+    let rich: Vec<&str> = walk["nodes"]
+        .as_array()
+        .expect("nodes")
+        .iter()
+        .filter_map(|n| n["description"].as_str())
+        .filter(|d| d.starts_with('<'))
+        .collect();
+    let data = desk.ok(&["snapshot", "--app", "featherpad", "--max-depth", "50", "--timeout-ms", "20000"]);
+    // The description of a control without a name is its name.
+    let texts = |n: &'_ Value| [n["name"].as_str().map(str::to_owned), n["description"].as_str().map(str::to_owned)];
+    let all: Vec<String> = nodes(&data["tree"]).into_iter().flat_map(texts).flatten().collect();
+    assert!(all.iter().all(|d| !d.contains("<p")), "{all:?}");
+    assert!(!rich.is_empty(), "the application has no such description");
+    for text in &rich {
+        let inner = text.split('>').nth(1).and_then(|t| t.split('<').next()).expect("text between tags");
+        assert!(all.iter().any(|d| d.contains(inner)), "{inner:?} of {text:?} is nowhere");
+    }
+}
+
+/// A window with a popover, and a stack of which one page has nothing to go by.
+const POPOVER_AND_STACK: &str = r#"
+import gi
+gi.require_version('Gtk', '4.0')
+from gi.repository import Gtk
+def build(app):
+    window = Gtk.ApplicationWindow(application=app, title='Parts')
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+    inside = Gtk.Box()
+    inside.append(Gtk.Button(label='Inside'))
+    popover = Gtk.Popover()
+    popover.set_child(inside)
+    more = Gtk.MenuButton(label='More')
+    more.set_popover(popover)
+    box.append(more)
+    stack = Gtk.Stack()
+    text = Gtk.Box()
+    text.append(Gtk.Label(label='Telling'))
+    text.append(Gtk.Entry(placeholder_text='first'))
+    stack.add_titled(text, 'one', 'One')
+    bare = Gtk.Box()
+    bare.append(Gtk.Entry(placeholder_text='second'))
+    stack.add_titled(bare, 'two', 'Two')
+    box.append(Gtk.StackSwitcher(stack=stack))
+    box.append(stack)
+    window.set_child(box)
+    window.present()
+app = Gtk.Application(application_id='org.example.Parts')
+app.connect('activate', build)
+app.run([])
+"#;
+
+/// What GTK 4 opens above a window is a surface of its own; and of a page that nothing tells about nothing is claimed.
+#[test]
+fn popovers_are_listed_and_what_nobody_tells_is_not_claimed() {
+    let desk = Desk::new();
+    let app = desk.launch(&["/usr/bin/python3", "-c", POPOVER_AND_STACK], 15);
+    let windows = desk.ok(&["list-windows"]);
+    let of = |w: &&Value| w["title"] == "Parts";
+    let id = windows.as_array().and_then(|w| w.iter().find(of)).expect("the window")["id"].as_str().expect("an id");
+    let look = || desk.ok(&["snapshot", "--window-id", id, "--max-depth", "50", "--timeout-ms", "20000"]);
+    let name = windows.as_array().and_then(|w| w.iter().find(of)).expect("the window")["app_name"].clone();
+    let name = name.as_str().expect("a name");
+    let open = || desk.ok(&["list-surfaces", "--app", name])["surfaces"].to_string().contains("popover");
+    let published = || desk.walk(app.pid(), &[])["nodes"].to_string().contains("GtkPopover");
+    assert_eq!((open(), published()), (false, false));
+    let data = look();
+    let more = seen(&data, "button", "More").into_iter().find(|n| n["available_actions"].to_string().contains("Click"));
+    desk.ok(&["click", &reference(more.expect("a button that can be clicked"))]);
+    wait_for("the popover", || published().then_some(()));
+    assert!(open());
+    let inside = desk.ok(&["snapshot", "--app", name, "--surface", "popover"]);
+    assert_eq!(seen(&inside, "button", "Inside").len(), 1, "{inside:#}");
+    assert!(seen(&inside, "tab", "One").is_empty(), "{inside:#}");
+
+    let choose = |page: &str| {
+        desk.ok(&["click", &reference(seen(&look(), "tab", page)[0])]);
+        let chosen = |n: &&Value| has(n, "selected");
+        wait_for("the page to be chosen", || seen(&look(), "tab", page).iter().any(chosen).then_some(()));
+    };
+    choose("Two");
+    choose("One");
+    let visible = |field: &str| {
+        let data = look();
+        let is = desk.ok(&["is", &reference(named(&data, "textfield", field)[0]), "--property", "visible"]);
+        (is["result"].clone(), is["applicable"].clone())
+    };
+    assert_eq!(visible("first"), (json!(true), json!(true)));
+    assert_eq!(visible("second"), (json!(false), json!(false)), "nothing on that page tells");
+    choose("Two");
+    assert_eq!(visible("first"), (json!(false), json!(true)));
+}
