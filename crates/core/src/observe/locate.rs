@@ -79,7 +79,8 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
     })
 }
 
-fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
+/// The root of this window's tree.
+pub fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
     let window = super::target::usable(window)?;
     let source = Source {
         app: window.app_name.clone(),
