@@ -82,6 +82,11 @@ fn place(text: &str, mark: &Mark, (marks, texts): (&[Mark], &[Part]), taken: &[P
         at(b.right - width, b.lower),
         at(b.left - width, middle),
         at(b.right, middle),
+        // Astride the edge.
+        at(b.right - width, b.lower - height / 2),
+        at(b.right - width, b.top - height / 2),
+        at(b.left, b.lower - height / 2),
+        at(b.left, b.top - height / 2),
         at(b.right - width, middle),
         at(b.right - width, b.top),
         at(b.right - width, b.lower - height),
