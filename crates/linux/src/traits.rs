@@ -5,9 +5,9 @@ use crate::platform::LinuxPlatform;
 use crate::process::{self, Token};
 use crate::programs;
 use agent_desktop_core::deadline::Deadline;
-use agent_desktop_core::error::{Code, Error};
+use agent_desktop_core::error::Error;
 use agent_desktop_core::evidence::{Cause, Evidence};
-use agent_desktop_core::geometry::{Point, Rect};
+use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
     App, Apps, CloseRequest, Closed, DisplayInfo, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest,
     ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
