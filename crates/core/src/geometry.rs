@@ -35,6 +35,19 @@ impl Rect {
         Point { x: self.x + self.width * fx, y: self.y + self.height * fy }
     }
 
+    /// The part that both rectangles cover; none where that is no area.
+    pub fn shared(&self, other: &Rect) -> Option<Rect> {
+        let (x, y) = (self.x.max(other.x), self.y.max(other.y));
+        let width = (self.x + self.width).min(other.x + other.width) - x;
+        let height = (self.y + self.height).min(other.y + other.height) - y;
+        Some(Rect { x, y, width, height }).filter(Rect::has_area)
+    }
+
+    /// Whether the point lies inside.
+    pub fn holds(&self, point: Point) -> bool {
+        point.x >= self.x && point.x < self.x + self.width && point.y >= self.y && point.y < self.y + self.height
+    }
+
     /// Whether the two rectangles share any area.
     pub fn overlaps(&self, other: &Rect) -> bool {
         self.x < other.x + other.width

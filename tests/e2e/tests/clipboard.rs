@@ -103,7 +103,8 @@ fn png(width: u32, height: u32, noise: bool) -> Vec<u8> {
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
     let mut raw = Vec::with_capacity((height * (width * 3 + 1)) as usize);
     for _ in 0..height {
-        raw.push(0);
+        // Each row begins with its filter: none.
+        raw.extend([0]);
         for _ in 0..width {
             seed ^= seed << 13;
             seed ^= seed >> 7;

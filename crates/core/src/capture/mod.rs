@@ -1,10 +1,15 @@
-//! Screenshots (spec 2 §5).
+//! Screenshots (spec 2 §5): what is shown, proof that it stood still meanwhile, what is blacked out and drawn on it,
+//! and how it is given out.
 
-use crate::command::observe::Screenshot;
-use crate::command::{Context, not_available};
-use crate::envelope::Answer;
+mod annotate;
+mod element;
+mod font;
+mod mask;
+mod output;
+mod paint;
+mod png;
+mod screen;
+mod screenshot;
+mod window;
 
-/// `screenshot`.
-pub fn screenshot(_: &Context, _: &Screenshot) -> Answer {
-    Err(not_available("screenshot"))
-}
+pub use screenshot::screenshot;

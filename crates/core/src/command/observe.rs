@@ -1,7 +1,8 @@
 //! Arguments of the commands that read.
 
-use super::values::{Format, RefArg, at_most_one, not_blank};
+use super::values::{Format, RectArg, RefArg, at_most_one, not_blank};
 use crate::error::{Error, Result, echo};
+use crate::geometry::Rect;
 use crate::observe::target::Scope;
 use crate::query::ask::{self, StateClause};
 use crate::vocab::role::Role;
@@ -377,7 +378,7 @@ impl Is {
     }
 }
 
-/// Take a screenshot of a window or a screen.
+/// Take a screenshot of a window, a screen, a region or an element.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Screenshot {
@@ -390,12 +391,47 @@ pub struct Screenshot {
     /// Window by id, from list-windows.
     #[arg(long, value_name = "ID")]
     pub window_id: Option<String>,
-    /// Screen by its index in list-displays.
+    /// Screen by its index in list-displays (default: the primary one).
     #[arg(long, value_name = "INDEX")]
     pub screen: Option<usize>,
+    /// Region of the screen: x,y,width,height in screen pixels.
+    #[arg(long, value_name = "RECT", allow_hyphen_values = true)]
+    pub rect: Option<RectArg>,
+    /// Element: its part of its window's picture.
+    #[arg(long = "ref", value_name = "REF")]
+    #[serde(rename = "ref")]
+    pub ref_id: Option<RefArg>,
+    /// Take a new snapshot of the window and draw its refs' boxes and labels (without --app, --window-id and --ref: of
+    /// the focused window).
+    #[arg(long)]
+    #[serde(default)]
+    pub annotate: bool,
+    /// Black out secure fields; the default with --annotate. Refused where it can't be told where they are.
+    #[arg(long)]
+    #[serde(default)]
+    pub mask_secure: bool,
+    /// Show secure fields as the screen shows them.
+    #[arg(long)]
+    #[serde(default)]
+    pub no_mask_secure: bool,
 }
 
 impl Screenshot {
+    /// Which window, where one was named.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { app: self.app.as_deref(), window_id: self.window_id.as_deref() }
+    }
+
+    /// Whether secure fields are blacked out.
+    pub fn masks(&self) -> bool {
+        self.mask_secure || (self.annotate && !self.no_mask_secure)
+    }
+
+    /// The region, where one was given.
+    pub fn region(&self) -> Result<Option<Rect>> {
+        self.rect.as_ref().map(RectArg::parse).transpose()
+    }
+
     /// The rules.
     pub fn validate(&self) -> Result<()> {
         not_blank("--app", self.app.as_ref())?;
@@ -403,8 +439,16 @@ impl Screenshot {
         not_blank("PATH", self.path.as_ref())?;
         at_most_one(&[
             ("--screen", self.screen.is_some()),
+            ("--rect", self.rect.is_some()),
+            ("--ref", self.ref_id.is_some()),
             ("a window", self.app.is_some() || self.window_id.is_some()),
-        ])
+        ])?;
+        at_most_one(&[("--mask-secure", self.mask_secure), ("--no-mask-secure", self.no_mask_secure)])?;
+        if self.annotate && (self.screen.is_some() || self.rect.is_some()) {
+            return Err(Error::invalid("--annotate draws on a window: it doesn't go with --screen and --rect"));
+        }
+        self.region()?;
+        self.ref_id.as_ref().map_or(Ok(()), |r| r.parse().map(drop))
     }
 }
 
@@ -437,6 +481,24 @@ mod tests {
         for bad in ["checked=1", "on", "", "checked=true=false"] {
             assert!(Find { state: vec![bad.into()], ..Find::default() }.validate().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn one_target_for_a_picture() {
+        let bare = Screenshot::default();
+        assert!(bare.validate().is_ok() && !bare.masks());
+        let rect = |text: &str| Screenshot { rect: Some(RectArg(text.into())), ..Screenshot::default() };
+        assert!(rect("-5,0,10,10").validate().is_ok());
+        for bad in ["1,2,3", "1,2,0,4", "1,2,3,-4", "1,2,3,4,5", "a,b,c,d", "", "1,2,nan,4"] {
+            assert!(rect(bad).validate().is_err(), "{bad}");
+        }
+        assert!(Screenshot { screen: Some(0), ..rect("0,0,1,1") }.validate().is_err());
+        assert!(Screenshot { app: Some("a".into()), screen: Some(0), ..Screenshot::default() }.validate().is_err());
+        assert!(Screenshot { annotate: true, ..rect("0,0,1,1") }.validate().is_err());
+        assert!(Screenshot { mask_secure: true, no_mask_secure: true, ..Screenshot::default() }.validate().is_err());
+        assert!(Screenshot { ref_id: Some(RefArg("@e1".into())), ..Screenshot::default() }.validate().is_err());
+        assert!(Screenshot { annotate: true, ..Screenshot::default() }.masks());
+        assert!(!Screenshot { annotate: true, no_mask_secure: true, ..Screenshot::default() }.masks());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Small values that several commands take. Command lines and JSON carry them as text; the rules stand here.
 
 use crate::error::{Error, Result, echo};
-use crate::geometry::Point;
+use crate::geometry::{Point, Rect};
 use crate::refs::id::RefId;
 pub use crate::vocab::key::Modifier;
 use clap::ValueEnum;
@@ -42,6 +42,28 @@ impl RefArg {
 text_value! {
     /// A point on the screen: `x,y`.
     XyArg
+}
+
+text_value! {
+    /// A rectangle on the screen: `x,y,width,height`.
+    RectArg
+}
+
+impl RectArg {
+    /// The rectangle: four finite numbers, the sizes at least one pixel.
+    pub fn parse(&self) -> Result<Rect> {
+        let wrong = || {
+            Error::invalid(format!("{} is not a rectangle: expected x,y,width,height like 0,0,640,480", echo(&self.0)))
+        };
+        let numbers = self.0.split(',').map(|text| {
+            let value: f64 = text.trim().parse().map_err(|_| wrong())?;
+            coordinate("coordinate", value)
+        });
+        match numbers.collect::<Result<Vec<f64>>>()?[..] {
+            [x, y, width, height] if width >= 1.0 && height >= 1.0 => Ok(Rect { x, y, width, height }),
+            _ => Err(wrong()),
+        }
+    }
 }
 
 /// Coordinates beyond this are refused.

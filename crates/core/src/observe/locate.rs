@@ -132,7 +132,8 @@ fn not_open(surface: Surface, open: &[(String, SurfaceInfo)]) -> Error {
     ))
 }
 
-fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
+/// The root of this window's tree.
+pub fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
     let window = super::target::usable(window)?;
     let source = Source {
         app: window.app_name.clone(),

@@ -47,20 +47,40 @@ fn options(args: &Snapshot) -> Options {
 
 fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
     let platform = context.platform()?;
-    let store = saved::store(context)?;
+    // A state directory that can't be used is said before anything is read.
+    saved::store(context)?;
     let mut root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
     let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &plan(args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
     locate::within(platform, &mut root, &tree, deadline)?;
-    let presented = present(&tree, &options(args));
+    let kept = keep(context, root, tree, &options(args))?;
+    Ok(answer(args, &kept.map, &kept.tree, &kept.presented, &kept.numbered, kept.unproven))
+}
+
+/// A window's tree with its refs, saved.
+pub(crate) struct Kept {
+    pub map: RefMap,
+    pub tree: RawTree,
+    presented: Presented,
+    /// Number and raw node of each saved ref.
+    pub numbered: Vec<(u32, u32)>,
+    unproven: bool,
+}
+
+/// Saves what was read below a root as a new snapshot.
+pub(crate) fn keep(context: &Context, root: locate::Root, mut tree: RawTree, options: &Options) -> Result<Kept, Error> {
+    if let Some(top) = tree.nodes.first_mut() {
+        top.index = root.index;
+    }
+    let presented = present(&tree, options);
     let numbered = allocate_refs(&presented, 1);
     let id = SnapshotId::generate();
     let mut map = RefMap {
         format: FORMAT,
         snapshot_id: id.to_string(),
-        desktop: platform.desktop_id()?,
+        desktop: context.platform()?.desktop_id()?,
         process: root.process,
         source: root.source,
         next: 1,
@@ -73,8 +93,8 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
     }
     let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
-    store.save(id.as_str(), &map)?;
-    Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
+    saved::store(context)?.save(id.as_str(), &map)?;
+    Ok(Kept { map, tree, presented, numbered, unproven })
 }
 
 /// Observes only below a ref. All or nothing: what was saved before stays untouched unless the whole subtree was read.

@@ -24,6 +24,9 @@ pub struct WindowPicture {
     pub pixels: Pixels,
     /// The part of the screen that the pixels stand for, so that elements can be found in them.
     pub bounds: Rect,
+    /// Menus and the like that stand over the window on the screen: they are windows of their own and not in the
+    /// picture, although their elements may belong to the window's tree.
+    pub popups: Vec<Rect>,
 }
 
 /// Captures of one desktop.
@@ -32,7 +35,8 @@ pub trait Capture {
     ///
     /// # Errors
     /// `WINDOW_NOT_FOUND` where the key names no window any more; `ACTION_FAILED` / `window_not_viewable` where it has
-    /// no content to show (iconified).
+    /// no content to show (iconified); `window_covered` and `window_not_repainted` where what it would show under other
+    /// windows can't be had; `changed_during_capture` where it moved meanwhile.
     fn capture_window(&self, window: &WindowKey, deadline: Deadline) -> Result<WindowPicture, Error> {
         let _ = (window, deadline);
         Err(not_supported("screenshot"))

@@ -15,6 +15,9 @@ use std::collections::VecDeque;
 /// What happens when a rung is dispatched.
 pub type OnDispatch = Box<dyn FnOnce(&mut RawTree) -> (WriteOutcome, Vec<Effect>)>;
 
+/// What a sequence does to the tree.
+pub type OnPlay = Box<dyn Fn(&[Stroke], &mut RawTree)>;
+
 /// A change of the tree.
 pub type Change = Box<dyn FnOnce(&mut RawTree)>;
 
@@ -47,7 +50,7 @@ pub struct Fake {
     /// Sequences that were played, with their guards.
     pub played: RefCell<Vec<(Vec<Stroke>, Guard)>>,
     /// What a sequence does to the tree.
-    pub on_play: RefCell<Option<Box<dyn Fn(&[Stroke], &mut RawTree)>>>,
+    pub on_play: RefCell<Option<OnPlay>>,
     /// After how many events every sequence ends early, where it does.
     pub stops_after: RefCell<Option<usize>>,
     /// What is held.

@@ -79,6 +79,11 @@ impl Connection {
         &self.raw.setup().roots[self.screen]
     }
 
+    /// The number of the display's screen.
+    pub fn screen_number(&self) -> usize {
+        self.screen
+    }
+
     /// The root window.
     pub fn root(&self) -> u32 {
         self.screen().root

@@ -1,10 +1,13 @@
-//! The X11 side of a desktop: connection, windows, displays, requests to the window manager, asking a window to close.
+//! The X11 side of a desktop: connection, windows, displays, pictures, requests to the window manager, asking a window to close.
 
 pub mod atoms;
+pub mod capture;
 pub mod close;
 pub mod connection;
+pub mod cover;
 pub mod displays;
 pub mod error;
+pub mod image;
 pub mod manage;
 pub mod property;
 pub mod windows;
