@@ -229,8 +229,6 @@ fn what_is_not_built_says_so() {
         &["screenshot"][..],
         &["press", "ctrl+s"],
         &["key-down", "shift"],
-        &["list-displays"],
-        &["minimize"],
         &["list-notifications"],
         &["session", "list"],
         &["trace", "show"],
@@ -244,7 +242,6 @@ fn what_is_not_built_says_so() {
         &["snapshot", "-w", "button:OK"],
         &["click", "@s8f3:e1", "--wait-for-gone", "button:OK"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
-        &["launch", "x", "--activate"],
         &["version", "--trace", "/tmp/x"],
     ] {
         let envelope = refused(args, 1, "PLATFORM_NOT_SUPPORTED");

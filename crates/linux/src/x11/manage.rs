@@ -113,8 +113,7 @@ impl Manager {
         let window = c.generate_id()?;
         let options = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
         let class = WindowClass::INPUT_OUTPUT;
-        c.create_window(COPY_DEPTH_FROM_PARENT, window, x.root(), -10, -10, 1, 1, 0, class, 0, &options)?
-            .check()?;
+        c.create_window(COPY_DEPTH_FROM_PARENT, window, x.root(), -10, -10, 1, 1, 0, class, 0, &options)?.check()?;
         tell(x, window, a._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
         wait_for_property(x, window, a._NET_FRAME_EXTENTS)?;
         c.destroy_window(window)?.check()?;
