@@ -31,7 +31,7 @@ pub(super) fn attempt(
     deadline: Deadline,
 ) -> Result<Option<Shot>> {
     let platform = context.platform()?;
-    let key = window.key.as_ref().ok_or_else(|| untold(window))?;
+    let key = crate::windows::key_of(window)?;
     let root = if args.annotate {
         Some(locate::of_window(window.clone(), Surface::Window)?)
     } else if args.masks() {
@@ -77,14 +77,6 @@ pub(super) fn attempt(
         facts.insert("complete".into(), json!(kept.tree.complete()));
     }
     Ok(Some(Shot { pixels, bounds, scale, popups, facts }))
-}
-
-/// A window that the window system can't tell from another one.
-fn untold(window: &Window) -> Error {
-    Error::before(Code::ActionFailed, "the window system doesn't say which of its windows this is")
-        .kind("window_not_told")
-        .detail("window", target::summary(window))
-        .suggest("Its application may have equal windows: move one, or capture the screen instead.")
 }
 
 fn now(platform: &dyn Platform, key: &WindowKey, deadline: Deadline) -> Result<WindowState> {

@@ -1,7 +1,6 @@
 //! Where physical input goes for a ref: the element's window, and a point of the element that it would receive
 //! events at (spec 1 §7 "Actionability battery": stable, receives_events).
 
-use super::place::key_of;
 use crate::act::Terms;
 use crate::act::ready::{ATTEMPT_MS, POLL_MS, torn, worth_another_look};
 use crate::deadline::Deadline;
@@ -12,6 +11,7 @@ use crate::platform::{App, Hit, Platform, Responsive, Window, WindowKey};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Question, Resolved};
 use crate::vocab::state::State;
+use crate::windows::key_of;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -60,10 +60,10 @@ pub fn window_of(
     let windows = platform.windows(std::slice::from_ref(&app), deadline)?;
     let window = windows.into_iter().find(|w| w.id == map.source.window_id).ok_or_else(|| {
         Error::before(Code::WindowNotFound, "the window of this ref is not open any more")
-            .kind("window_gone")
+            .kind("stale_window_id")
             .suggest("Take a new snapshot.")
     })?;
-    let key = key_of(&window)?;
+    let key = key_of(&window)?.clone();
     Ok((window, key))
 }
 

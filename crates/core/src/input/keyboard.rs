@@ -1,6 +1,6 @@
 //! The keyboard without a ref (spec 2 §23): what has the focus receives it.
 
-use super::place::{expected, key_of};
+use super::place::expected;
 use super::report::{self, stopped};
 use super::stage::{LEASE_WAIT_MS, Stage, front};
 use super::strokes;
@@ -12,6 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::observe::target::{Scope, find_any_window};
 use crate::platform::{Guard, Platform, WindowKey};
 use crate::vocab::key::Combo;
+use crate::windows::key_of;
 use serde_json::json;
 
 /// `press`: explicit keyboard input. With `--app` that application's window comes to the front first; without, the
@@ -25,7 +26,7 @@ pub fn press(context: &Context, args: &Press) -> Answer {
     let named = match &args.app {
         Some(name) => {
             let window = find_any_window(platform, Scope { app: Some(name), window_id: None }, None, deadline)?;
-            Some(key_of(&window)?)
+            Some(key_of(&window)?.clone())
         }
         None => None,
     };

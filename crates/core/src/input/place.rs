@@ -3,7 +3,8 @@
 use crate::deadline::Deadline;
 use crate::error::{Code, Error, Result, echo};
 use crate::geometry::Point;
-use crate::platform::{DisplayInfo, Platform, Window, WindowKey};
+use crate::platform::{DisplayInfo, Platform, WindowKey};
+use crate::windows::key_of;
 use serde_json::json;
 
 /// A point that lies on a display, or `INVALID_ARGS`: the display would clamp it to somewhere else.
@@ -31,15 +32,5 @@ pub fn expected(platform: &dyn Platform, id: Option<&str>, deadline: Deadline) -
         Error::before(Code::WindowNotFound, format!("there is no window {}", echo(id)))
             .suggest("'agent-desktop list-windows' shows ids.")
     })?;
-    key_of(&window).map(Some)
-}
-
-/// A window's identity, or why physical input can't be aimed at it.
-pub fn key_of(window: &Window) -> Result<WindowKey> {
-    window.key.clone().ok_or_else(|| {
-        Error::before(Code::ActionNotSupported, "the window system doesn't say which of its windows this is")
-            .kind("window_unidentified")
-            .detail("window", window.id.as_str())
-            .suggest("Physical input can't be aimed at it safely; use semantic actions.")
-    })
+    Ok(Some(key_of(&window)?.clone()))
 }

@@ -44,7 +44,7 @@ fn take_lease(platform: &dyn Platform, deadline: Deadline, waited: &mut AutoWait
 }
 
 /// The window system's identity of a window, or why requests can't be addressed to it.
-fn key_of(window: &Window) -> Result<&WindowKey> {
+pub fn key_of(window: &Window) -> Result<&WindowKey> {
     window.key.as_ref().ok_or_else(|| {
         // Bounds are asked of the window system alone: no answer means that there is none to ask.
         if matches!(window.bounds, Evidence::Unknown(_)) {
