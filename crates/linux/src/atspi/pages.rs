@@ -72,7 +72,9 @@ fn sharing(nodes: &[Node], subjects: &[Subject], parent: usize, toolkit: Toolkit
         let native = &subjects[**c].native;
         let number = native.role_number().unwrap_or(n::INVALID);
         // What opens above the rest counts from its own corner: its place says nothing.
-        let apart = matches!(number, n::SCROLL_BAR | n::MENU | n::POPUP_MENU) || popover(native, number);
+        let opens = matches!(number, n::SCROLL_BAR | n::MENU | n::POPUP_MENU) || popover(native, number);
+        // Rows that a list doesn't lay out now keep the place they had, where others are: those are no pages.
+        let apart = opens || role::is_item(number);
         native.states_or_none().has(States::VISIBLE) && !role::is_window(number) && !apart
     };
     let all: Vec<usize> = nodes[parent].children.iter().filter(visible).copied().collect();
