@@ -35,14 +35,14 @@ pub fn play() -> i32 {
         }
         Err(stop) => (Progress::default(), Some(stop), Debt::default()),
     };
-    let release = settle(&x, &debt, stopped.is_none(), &score);
+    let release = settle(&x, &debt, &score);
     ended(&mut pipe, progress, stopped, release)
 }
 
 /// Undoes what is owed at the end.
-fn settle(x: &Connection, debt: &Debt, whole: bool, score: &Score) -> Release {
+fn settle(x: &Connection, debt: &Debt, score: &Score) -> Release {
     if debt.is_nothing() {
-        return if whole { Release::Complete } else { Release::Posted };
+        return Release::Complete;
     }
     x.set_deadline(Instant::now() + UNDOING);
     match debt.pay(x, Some(&score.place.kept)) {

@@ -53,6 +53,10 @@ pub struct Player<'a, L> {
     pub(super) others: Vec<u8>,
     pub(super) end: Instant,
     pub(super) place: &'a Place,
+    /// How the window tells that it has taken its keys, once that was found out.
+    pub(super) ear: Option<super::text::Ear>,
+    /// A window of our own, for the server's time.
+    pub(super) own: Option<u32>,
     down: Vec<Pressed>,
     /// Every key that the sequence needed down, whoever pressed it.
     used: Vec<u8>,
@@ -76,6 +80,8 @@ impl<'a, L: Listener> Player<'a, L> {
             others: xtest::keys_down(x)?,
             end,
             place,
+            ear: None,
+            own: None,
             down: Vec::new(),
             used: Vec::new(),
         })
@@ -108,7 +114,10 @@ impl<'a, L: Listener> Player<'a, L> {
                 Stroke::Key { key, down: false } => self.let_go(*key)?,
                 Stroke::Text(text) => self.text(text)?,
                 Stroke::Pause(ms) => self.still_on(Duration::from_millis(*ms))?,
-                Stroke::Expect(guard) => self.sentry.expect(guard)?,
+                Stroke::Expect(guard) => {
+                    self.ear = None;
+                    self.sentry.expect(guard)?;
+                }
             }
         }
         Ok(())
@@ -139,7 +148,11 @@ impl<'a, L: Listener> Player<'a, L> {
             let at = xtest::pointer(self.x)?;
             self.debt.buttons.push((button, (at.root_x, at.root_y)));
             self.owe()?;
-            self.guarded(|x| xtest::button(x, button, true))?;
+            let pressed = self.guarded(|x| xtest::button(x, button, true));
+            if matches!(pressed, Err(Stop::NotInFront(_) | Stop::Covered(_) | Stop::Gone)) {
+                self.debt.buttons.retain(|(b, _)| *b != button);
+            }
+            pressed?;
         } else {
             self.sent(|x| xtest::button(x, button, false))?;
             xtest::sync(self.x)?;
@@ -227,7 +240,7 @@ impl<'a, L: Listener> Player<'a, L> {
         let keycode = keycode.ok_or_else(|| Stop::NoKey(key.name()))?;
         self.debt.mapped.push(keycode);
         self.owe()?;
-        keymap::assign(self.x, &[(keycode, [wanted, wanted])])?;
+        keymap::assign(self.x, &[(keycode, Some([wanted, wanted]))])?;
         xtest::sync(self.x)?;
         Ok((keycode, 0))
     }
@@ -244,7 +257,12 @@ impl<'a, L: Listener> Player<'a, L> {
         }
         self.debt.keys.push(keycode);
         self.owe()?;
-        self.guarded(|x| xtest::key(x, keycode, true))
+        let pressed = self.guarded(|x| xtest::key(x, keycode, true));
+        if matches!(pressed, Err(Stop::NotInFront(_) | Stop::Covered(_) | Stop::Gone)) {
+            // It was not even sent.
+            self.debt.keys.retain(|k| *k != keycode);
+        }
+        pressed
     }
 
     /// Releases a key that we pressed.
@@ -254,6 +272,7 @@ impl<'a, L: Listener> Player<'a, L> {
         }
         self.sent(|x| xtest::key(x, keycode, false))?;
         xtest::sync(self.x)?;
+        self.progress.uncertain = false;
         self.debt.keys.retain(|k| *k != keycode);
         self.owe()
     }
@@ -269,6 +288,7 @@ impl<'a, L: Listener> Player<'a, L> {
         };
         self.x.raw().ungrab_server().map_err(X11Error::from)?;
         xtest::sync(self.x)?;
+        self.progress.uncertain = false;
         sent
     }
 

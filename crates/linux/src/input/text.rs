@@ -1,7 +1,9 @@
 //! Types text exactly: by the layout's own keys where it has them, by borrowed keys for all else.
 //!
 //! An application looks a key's symbol up when it comes to the event, in the layout of *that* moment. So a borrowed key
-//! keeps its symbol until the window has answered a ping (`_NET_WM_PING`) that went into its queue behind the keys.
+//! keeps its symbol until the window is known to have taken the keys from its queue: it has answered a ping
+//! (`_NET_WM_PING`) that went in behind them (GTK), or has stored the time of the last key (`_NET_WM_USER_TIME`; Qt
+//! lists the ping and doesn't answer it, measured with 5.15 and 6.4). A window that does neither gets a pause.
 
 use super::debt::Lifted;
 use super::kept;
@@ -9,12 +11,16 @@ use super::player::{Listener, Player};
 use super::talk::Stop;
 use crate::process::spawn::poll_readable;
 use crate::x11::keymap::{self, Stroke};
+use crate::x11::property::words;
 use crate::x11::{X11Error, keysym, xtest};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
-use x11rb::protocol::xproto::{AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask};
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
+    WindowClass,
+};
 
 /// After so many characters the window must have taken them, so that a hung one isn't filled with text.
 const PACE: usize = 200;
@@ -22,8 +28,23 @@ const PACE: usize = 200;
 const BLIND_MS: u64 = 150;
 /// How often a wait looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long a window may take to answer the first ping before it counts as one that answers none.
+const PROBE_MS: u64 = 300;
 /// How long the end of a text without borrowed keys waits for the window.
-const COURTESY_MS: u64 = 500;
+const COURTESY_MS: u64 = 100;
+/// So that the last key has a time of its own.
+const TICK: Duration = Duration::from_millis(2);
+
+/// How it is known that a window has taken its keys from its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ear {
+    /// It answers pings.
+    Pong,
+    /// It stores the time of its last key in this window's property.
+    UserTime(u32),
+    /// It isn't known.
+    Deaf,
+}
 
 /// What one keystroke types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -163,7 +184,10 @@ impl<L: Listener> Player<'_, L> {
             }
         }
         self.type_batch(&batch, &borrowed, &spare)?;
-        if borrowed.is_empty() { self.ping(COURTESY_MS, false) } else { Ok(()) }
+        if borrowed.is_empty() {
+            self.ping(COURTESY_MS)?;
+        }
+        Ok(())
     }
 
     /// Types what one set of borrowed keys serves.
@@ -188,14 +212,13 @@ impl<L: Listener> Player<'_, L> {
         codes.dedup();
         self.debt.keys.extend(codes.iter().filter(|k| !self.others.contains(k)));
         if !borrowed.is_empty() {
-            let keys: Vec<(u8, [u32; 2])> = spare
+            let keys: Vec<(u8, Option<[u32; 2]>)> = spare
                 .iter()
                 .take(borrowed.len())
                 .enumerate()
                 .map(|(place, key)| {
                     let plain = borrowed.get(place).map_or(keysym::NONE, |c| keysym::of_char(*c));
-                    // A lone capital would be taken for the pair of its small letter and itself.
-                    (*key, [plain, borrowed.get(place + count).map_or(plain, |c| keysym::of_char(*c))])
+                    (*key, Some([plain, borrowed.get(place + count).map_or(plain, |c| keysym::of_char(*c))]))
                 })
                 .collect();
             for (key, _) in &keys {
@@ -211,18 +234,27 @@ impl<L: Listener> Player<'_, L> {
         }
         let mut level = 0;
         for chunk in strokes.chunks(PACE) {
-            for stroke in chunk {
+            let settle = !borrowed.is_empty() || chunk.len() == PACE;
+            let ear = if settle { self.ear()? } else { Ear::Deaf };
+            let mut since = None;
+            for (at, stroke) in chunk.iter().enumerate() {
                 self.level(&mut level, stroke.modifiers)?;
+                if settle && at + 1 == chunk.len() && matches!(ear, Ear::UserTime(_)) {
+                    std::thread::sleep(TICK);
+                    since = Some(self.server_time()?);
+                }
                 self.character(stroke.keycode)?;
             }
-            if chunk.len() == PACE {
-                self.ping(u64::MAX, borrowed.is_empty())?;
+            match (ear, since) {
+                _ if !settle => {}
+                (Ear::Pong, _) if self.ping(u64::MAX)? => {}
+                (Ear::Pong, _) => return Err(Stop::Silent),
+                (Ear::UserTime(window), Some(since)) => self.taken(window, since)?,
+                _ if borrowed.is_empty() => {}
+                _ => self.still_on(Duration::from_millis(BLIND_MS))?,
             }
         }
         self.level(&mut level, 0)?;
-        if !borrowed.is_empty() {
-            self.ping(u64::MAX, false)?;
-        }
         self.debt.keys = before;
         self.owe()
     }
@@ -248,58 +280,131 @@ impl<L: Listener> Player<'_, L> {
         self.still_on(Duration::ZERO)
     }
 
-    /// Waits until the window has taken everything from its queue that was sent before. A window that answers no
-    /// pings gets a while, unless `skip_blind`.
-    fn ping(&mut self, at_most_ms: u64, skip_blind: bool) -> Result<(), Stop> {
-        let Some(window) = self.sentry.receiver()? else { return self.blind(skip_blind) };
+    /// How this window tells. Asked once for a sequence, while nothing is in its queue.
+    fn ear(&mut self) -> Result<Ear, Stop> {
+        if let Some(ear) = self.ear {
+            return Ok(ear);
+        }
+        let ear = if self.ping(PROBE_MS)? { Ear::Pong } else { self.user_time()? };
+        self.ear = Some(ear);
+        Ok(ear)
+    }
+
+    /// Sends a ping and waits for its answer. Whether it came.
+    fn ping(&mut self, at_most_ms: u64) -> Result<bool, Stop> {
+        let Some(window) = self.sentry.receiver()? else { return Ok(false) };
         let atoms = self.sentry.ping_atoms()?;
         let raw = self.x.raw();
         let listed = raw.get_property(false, window, atoms.protocols, AtomEnum::ATOM, 0, 64).map_err(X11Error::from)?;
         let listed = match listed.reply().map_err(X11Error::from) {
-            Ok(reply) => crate::x11::property::words(Some(&reply)).contains(&atoms.ping),
+            Ok(reply) => words(Some(&reply)).contains(&atoms.ping),
             Err(e) if e.is_gone() => return Err(Stop::Gone),
             Err(e) => return Err(e.into()),
         };
         if !listed {
-            return self.blind(skip_blind || at_most_ms != u64::MAX);
+            return Ok(false);
         }
         let listen = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
         raw.change_window_attributes(self.x.root(), &listen).map_err(X11Error::from)?;
-        let token = atoms.token;
-        let message = ClientMessageEvent::new(32, window, atoms.protocols, [atoms.ping, token, window, 0, 0]);
+        let message = ClientMessageEvent::new(32, window, atoms.protocols, [atoms.ping, atoms.token, window, 0, 0]);
         let sent = raw.send_event(false, window, EventMask::NO_EVENT, message).map_err(X11Error::from)?;
         match sent.check().map_err(X11Error::from) {
             Err(e) if e.is_gone() => return Err(Stop::Gone),
             other => other?,
         }
+        let root = self.x.root();
         let patience = Instant::now().checked_add(Duration::from_millis(at_most_ms)).unwrap_or(self.end).min(self.end);
-        let mut answered = false;
-        while !answered {
-            while let Some(event) = raw.poll_for_event().map_err(X11Error::from)? {
-                if let Event::ClientMessage(m) = event {
-                    let data = m.data.as_data32();
-                    answered |= m.window == self.x.root() && data[0] == atoms.ping && data[1] == token;
-                }
+        let answer = self.event(patience, |event| match event {
+            Event::ClientMessage(m) => {
+                let data = m.data.as_data32();
+                (m.window == root && data[0] == atoms.ping && data[1] == atoms.token).then_some(())
             }
-            if answered {
-                break;
-            }
-            if Instant::now() >= patience {
-                if at_most_ms != u64::MAX {
-                    break;
-                }
-                return Err(Stop::Silent);
-            }
-            self.listener.wait(Duration::ZERO)?;
-            poll_readable(self.x.socket(), (Instant::now() + LOOK).min(patience))
-                .map_err(|e| Stop::Display(e.to_string()))?;
-        }
+            _ => None,
+        })?;
         let deaf = ChangeWindowAttributesAux::new().event_mask(EventMask::NO_EVENT);
-        raw.change_window_attributes(self.x.root(), &deaf).map_err(X11Error::from)?;
-        Ok(())
+        self.x.raw().change_window_attributes(self.x.root(), &deaf).map_err(X11Error::from)?;
+        Ok(answer.is_some())
     }
 
-    fn blind(&mut self, skip: bool) -> Result<(), Stop> {
-        if skip { Ok(()) } else { self.still_on(Duration::from_millis(BLIND_MS)) }
+    /// The next event of a kind, by a time.
+    fn event<T>(&mut self, by: Instant, wanted: impl Fn(&Event) -> Option<T>) -> Result<Option<T>, Stop> {
+        loop {
+            while let Some(event) = self.x.raw().poll_for_event().map_err(X11Error::from)? {
+                if let Some(found) = wanted(&event) {
+                    return Ok(Some(found));
+                }
+            }
+            if Instant::now() >= by {
+                return Ok(None);
+            }
+            self.listener.wait(Duration::ZERO)?;
+            poll_readable(self.x.socket(), (Instant::now() + LOOK).min(by))
+                .map_err(|e| Stop::Display(e.to_string()))?;
+        }
+    }
+
+    /// The window whose property has the time of the last key, where there is one.
+    fn user_time(&self) -> Result<Ear, Stop> {
+        let Some(window) = self.sentry.receiver()? else { return Ok(Ear::Deaf) };
+        let asked = self.atom(b"_NET_WM_USER_TIME_WINDOW")?;
+        let other = self.property(window, asked)?.filter(|w| *w != 0);
+        let kept = other.unwrap_or(window);
+        let stored = self.property(kept, self.atom(b"_NET_WM_USER_TIME")?)?.is_some();
+        Ok(if stored || other.is_some() { Ear::UserTime(kept) } else { Ear::Deaf })
+    }
+
+    /// Waits until the window has taken a key that was pressed at this time or later.
+    fn taken(&mut self, window: u32, since: u32) -> Result<(), Stop> {
+        let name = self.atom(b"_NET_WM_USER_TIME")?;
+        loop {
+            let time = self.property(window, name)?;
+            // The server's milliseconds start again after 49 days.
+            if time.is_some_and(|t| t.wrapping_sub(since) < u32::MAX / 2) {
+                return Ok(());
+            }
+            match self.still_on(Duration::from_millis(1)) {
+                Err(Stop::Late) => return Err(Stop::Silent),
+                other => other?,
+            }
+        }
+    }
+
+    /// The server's time, by a change of a property of a window of our own.
+    fn server_time(&mut self) -> Result<u32, Stop> {
+        let raw = self.x.raw();
+        let own = match self.own {
+            Some(own) => own,
+            None => {
+                let own = raw.generate_id().map_err(X11Error::from)?;
+                let listen = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+                let made = raw.create_window(0, own, self.x.root(), 0, 0, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &listen);
+                made.map_err(X11Error::from)?.check().map_err(X11Error::from)?;
+                own
+            }
+        };
+        self.own = Some(own);
+        let name = u32::from(AtomEnum::WM_NAME);
+        raw.change_property(PropMode::APPEND, own, name, u32::from(AtomEnum::STRING), 8, 0, &[])
+            .map_err(X11Error::from)?;
+        xtest::sync(self.x)?;
+        let time = self.event(self.end, |event| match event {
+            Event::PropertyNotify(p) if p.window == own => Some(p.time),
+            _ => None,
+        })?;
+        time.ok_or(Stop::Late)
+    }
+
+    fn atom(&self, name: &[u8]) -> Result<u32, Stop> {
+        Ok(self.x.raw().intern_atom(false, name).map_err(X11Error::from)?.reply().map_err(X11Error::from)?.atom)
+    }
+
+    /// The first number of a property.
+    fn property(&self, window: u32, name: u32) -> Result<Option<u32>, Stop> {
+        let asked = self.x.raw().get_property(false, window, name, AtomEnum::ANY, 0, 1).map_err(X11Error::from)?;
+        match asked.reply().map_err(X11Error::from) {
+            Ok(reply) => Ok(words(Some(&reply)).first().copied()),
+            Err(e) if e.is_gone() => Err(Stop::Gone),
+            Err(e) => Err(e.into()),
+        }
     }
 }

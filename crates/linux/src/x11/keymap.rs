@@ -214,23 +214,80 @@ fn bits(mask: ModMask) -> u8 {
     u16::from(mask) as u8
 }
 
-/// Gives spare keys symbols, two each: alone and with Shift. Runs of neighbours go in one request.
-pub fn assign(x: &Connection, keys: &[(u8, [u32; 2])]) -> Result<(), X11Error> {
-    for run in runs(keys) {
-        let symbols: Vec<u32> = run.iter().flat_map(|(_, symbols)| *symbols).collect();
-        let (Some((first, _)), Ok(count)) = (run.first(), u8::try_from(run.len())) else { continue };
-        x.raw().change_keyboard_mapping(count, *first, 2, &symbols)?;
-    }
-    Ok(())
+/// Gives borrowed keys symbols, two each: alone and with Shift; none for those that are given back.
+///
+/// One request for all, whatever lies between them: window managers grab all their keys anew for each change of the
+/// layout (openbox; eighteen changes in a row kept it from managing windows for seconds). What lies between is written
+/// as it is read, with the server grabbed meanwhile, so that nobody's change is lost.
+///
+/// # Errors
+/// Where the display fails.
+pub fn assign(x: &Connection, keys: &[(u8, Option<[u32; 2]>)]) -> Result<(), X11Error> {
+    x.raw().grab_server()?;
+    let done = assign_all(x, keys);
+    x.raw().ungrab_server()?;
+    x.raw().get_input_focus()?.reply()?;
+    done
+}
+
+fn assign_all(x: &Connection, keys: &[(u8, Option<[u32; 2]>)]) -> Result<(), X11Error> {
+    /// The type of two levels, the second with Shift: the second of the four that every layout has (XKB protocol 7.2.3).
+    const TWO_LEVEL: u8 = 1;
+    let (Some(first), Some(last)) = (keys.iter().map(|(k, _)| *k).min(), keys.iter().map(|(k, _)| *k).max()) else {
+        return Ok(());
+    };
+    let now = read(x)?;
+    let symbols: Vec<KeySymMap> = now
+        .keys()
+        .filter(|(code, _)| (first..=last).contains(code))
+        .map(|(code, key)| match keys.iter().find(|(k, _)| *k == code) {
+            None => key.clone(),
+            Some((_, Some(pair))) => {
+                KeySymMap { kt_index: [TWO_LEVEL, 0, 0, 0], group_info: 1, width: 2, syms: pair.to_vec() }
+            }
+            Some((_, None)) => KeySymMap { kt_index: [0; 4], group_info: 0, width: 0, syms: Vec::new() },
+        })
+        .collect();
+    let count = u8::try_from(symbols.len()).unwrap_or(u8::MAX);
+    let total = u16::try_from(symbols.iter().map(|k| k.syms.len()).sum::<usize>()).unwrap_or(u16::MAX);
+    let values = xkb::SetMapAux::new().syms(symbols);
+    let no_flags = xkb::SetMapFlags::from(0u16);
+    let no_mods = xkb::VMod::from(0u16);
+    let sent = x.raw().xkb_set_map(
+        core_keyboard(),
+        no_flags,
+        now.min,
+        u8::MAX,
+        0,
+        0,
+        first,
+        count,
+        total,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        no_mods,
+        &values,
+    )?;
+    Ok(sent.check()?)
 }
 
 /// Takes the symbols of borrowed keys away again.
+///
+/// # Errors
+/// Where the display fails.
 pub fn clear(x: &Connection, keys: &[u8]) -> Result<(), X11Error> {
-    let keys: Vec<(u8, [u32; 2])> = keys.iter().map(|k| (*k, [keysym::NONE; 2])).collect();
-    assign(x, &keys)
-}
-
-/// Splits sorted keys into runs of neighbours.
-fn runs(keys: &[(u8, [u32; 2])]) -> impl Iterator<Item = &[(u8, [u32; 2])]> {
-    keys.chunk_by(|a, b| a.0.checked_add(1) == Some(b.0))
+    assign(x, &keys.iter().map(|k| (*k, None)).collect::<Vec<_>>())
 }
