@@ -13,10 +13,16 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// The lock file of a desktop: its name carries the desktop's id.
 pub fn path(desktop: &str) -> Result<PathBuf, Error> {
+    file_of("lease", desktop, "lock")
+}
+
+/// A file in the user's runtime directory that belongs to one desktop, such as `hold-….sock`.
+pub fn file_of(what: &str, desktop: &str, extension: &str) -> Result<PathBuf, Error> {
     let plain: String =
-        desktop.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(64).collect();
+        desktop.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(40).collect();
     // Ids that differ only in what was left out stay apart.
-    Ok(private::runtime_dir()?.join(format!("lease-{plain}-{:016x}.lock", crate::refs::entry::digest(desktop))))
+    let digest = crate::refs::entry::digest(desktop);
+    Ok(private::runtime_dir()?.join(format!("{what}-{plain}-{digest:016x}.{extension}")))
 }
 
 /// The lease, while it is held.

@@ -9,9 +9,12 @@ pub mod displays;
 pub mod error;
 pub mod image;
 pub mod manage;
+pub mod keymap;
+pub mod keysym;
 pub mod property;
 pub mod windows;
 pub mod xauth;
+pub mod xtest;
 
 pub use close::ask_to_close;
 pub use connection::{Connection, connect};
