@@ -76,7 +76,7 @@ fn gnome_clocks() {
     let desk = Desk::new();
     let app = desk.launch(&["gnome-clocks"], 200);
     let name = "org.gnome.clocks";
-    let main = || snapshot(&desk, name, "ClocksWindow");
+    let main = || snapshot(&desk, name, "Clocks");
     let tab = |text: &str| {
         let main = main();
         let of = |n: &&Value| n["role"] == "tab" && n["name"] == text && !n["states"].to_string().contains("hidden");
