@@ -121,6 +121,39 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Whether a window is what a drag shows at the pointer: it takes no drop, toolkits look through it.
+    fn is_drag_picture(&self, window: u32) -> Result<bool, X11Error> {
+        let kind = self.x.raw().get_property(false, window, self.atoms._NET_WM_WINDOW_TYPE, AtomEnum::ATOM, 0, 16)?;
+        match kind.reply() {
+            Ok(kind) => Ok(property::words(Some(&kind)).contains(&self.atoms._NET_WM_WINDOW_TYPE_DND)),
+            Err(e) => gone_or(e.into(), false),
+        }
+    }
+
+    /// The topmost child of the root window at a place, pictures of drags left out; 0 where there is none.
+    fn below_drag_picture(&self, (x, y): (i16, i16)) -> Result<u32, X11Error> {
+        let children = self.x.raw().query_tree(self.x.root())?.reply()?.children;
+        for window in children.into_iter().rev() {
+            let geometry = self.x.raw().get_geometry(window)?;
+            let attributes = self.x.raw().get_window_attributes(window)?;
+            let (geometry, attributes) = match (geometry.reply(), attributes.reply()) {
+                (Ok(geometry), Ok(attributes)) => (geometry, attributes),
+                (Err(e), _) | (_, Err(e)) => {
+                    gone_or(e.into(), ())?;
+                    continue;
+                }
+            };
+            let border = 2 * i32::from(geometry.border_width);
+            let (dx, dy) = (i32::from(x) - i32::from(geometry.x), i32::from(y) - i32::from(geometry.y));
+            let inside = (0..i32::from(geometry.width) + border).contains(&dx)
+                && (0..i32::from(geometry.height) + border).contains(&dy);
+            if inside && attributes.map_state == MapState::VIEWABLE && !self.is_drag_picture(window)? {
+                return Ok(window);
+            }
+        }
+        Ok(0)
+    }
+
     /// How a window is called in an error.
     pub fn found(&self, window: u32) -> Option<Found> {
         let pid = self.pid(window).ok().flatten();
@@ -166,13 +199,18 @@ impl<'a> Sentry<'a> {
         Ok(Self { x, tree: Tree::new(x)?, guard: Guard::default(), front: None, ping: None })
     }
 
+    /// Takes a guard, to be checked right before each event: the pointer may still have to go where it holds.
+    pub fn adopt(&mut self, guard: &Guard) {
+        self.guard = guard.clone();
+        self.front = None;
+    }
+
     /// Takes another guard and checks it.
     ///
     /// # Errors
     /// What doesn't hold.
     pub fn expect(&mut self, guard: &Guard) -> Result<(), Stop> {
-        self.guard = guard.clone();
-        self.front = None;
+        self.adopt(guard);
         self.check()
     }
 
@@ -277,7 +315,11 @@ impl<'a> Sentry<'a> {
 
     fn check_under(&self, key: &WindowKey) -> Result<(), Stop> {
         let client = id_of(key)?;
-        let top = xtest::pointer(self.x)?.child;
+        let at = xtest::pointer(self.x)?;
+        let mut top = at.child;
+        if top != 0 && self.tree.is_drag_picture(top)? {
+            top = self.tree.below_drag_picture((at.root_x, at.root_y))?;
+        }
         if top == 0 {
             return Err(Stop::Covered(None));
         }

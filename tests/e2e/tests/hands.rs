@@ -1,0 +1,357 @@
+//! Pointer and keyboard on real applications: what was asked arrived as the events of a hand, in the right window, once;
+//! or nothing arrived, and the answer said so. The oracles are what the applications wrote down, and xdotool.
+
+use agent_desktop_e2e::{App, Desk, Live, refs_named, repo, wait_for};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// The fixture that writes down raw events.
+struct Events {
+    _app: App,
+    log: PathBuf,
+    name: &'static str,
+}
+
+impl Events {
+    fn start(desk: &Desk, name: &'static str, at: &str) -> Self {
+        let log = desk.dir.path().join(format!("{name}.log"));
+        let script = repo().join("tests/fixtures/events.py");
+        let args = [script.to_str().unwrap(), "--log", log.to_str().unwrap(), "--name", name, "--at", at];
+        let app = desk.spawn("/usr/bin/python3", &args);
+        let fixture = Self { _app: app, log, name };
+        wait_for("the events fixture", || fixture.all().iter().any(|l| l["event"] == "ready").then_some(()));
+        fixture
+    }
+
+    fn all(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().filter_map(|l| serde_json::from_str(l).ok()).collect()
+    }
+
+    /// Names of events after a mark, once there are as many as are waited for; and a moment later no more.
+    fn since(&self, mark: usize, wanted: &[&str]) -> Vec<Value> {
+        let of = || -> Vec<Value> {
+            self.all()[mark..].iter().filter(|l| wanted.contains(&l["event"].as_str().unwrap_or(""))).cloned().collect()
+        };
+        wait_for(&format!("events among {wanted:?}"), || (!of().is_empty()).then_some(()));
+        let mut last = of();
+        wait_for("the events to end", || {
+            std::thread::sleep(std::time::Duration::from_millis(150));
+            let now = of();
+            let ended = now == last;
+            last = now;
+            ended.then_some(())
+        });
+        last
+    }
+
+    fn reference(&self, desk: &Desk, name: &str) -> String {
+        let snapshot = desk.ok(&["snapshot", "--app", self.name]);
+        let role = if name == "Field" { "textfield" } else { "button" };
+        refs_named(&snapshot, role, name).first().unwrap_or_else(|| panic!("{name} in {snapshot}")).clone()
+    }
+
+    fn window_id(&self, desk: &Desk) -> String {
+        let windows = desk.ok(&["list-windows", "--app", self.name]);
+        windows[0]["id"].as_str().unwrap_or_else(|| panic!("{windows}")).to_owned()
+    }
+}
+
+fn events(lines: &[Value]) -> Vec<&str> {
+    lines.iter().filter_map(|l| l["event"].as_str()).collect()
+}
+
+const BUTTONS: [&str; 4] = ["press", "release", "double", "triple"];
+
+#[test]
+fn clicks_arrive_as_often_as_asked() {
+    let desk = Desk::new();
+    let app = Events::start(&desk, "one", "100,100");
+    let area = app.reference(&desk, "Area");
+    for (command, wanted, button) in [
+        ("click", &["press", "release"][..], 1),
+        ("double-click", &["press", "release", "press", "double", "release"], 1),
+        ("triple-click", &["press", "release", "press", "double", "release", "press", "triple", "release"], 1),
+        ("right-click", &["press", "release"], 3),
+    ] {
+        let mark = app.all().len();
+        let data = desk.ok(&["--headed", command, &area]);
+        assert_eq!(data["steps"][0]["mechanism"], "physical_synthetic", "{data}");
+        let got = app.since(mark, &BUTTONS);
+        assert_eq!(events(&got), wanted, "{command}: {data}");
+        assert!(got.iter().all(|l| l["button"] == button && l["state"] == 0), "{command}: {got:?}");
+        // Far enough apart that the next one isn't taken for a part of this one.
+        std::thread::sleep(std::time::Duration::from_millis(600));
+    }
+}
+
+#[test]
+fn the_wheel_turns_and_hover_enters_and_nothing_is_pressed() {
+    let desk = Desk::new();
+    let app = Events::start(&desk, "one", "100,100");
+    let area = app.reference(&desk, "Area");
+    let mark = app.all().len();
+    let data = desk.ok(&["--headed", "hover", &area]);
+    assert_eq!(data["disposition"]["delivery"], "delivered_verified", "{data}");
+    assert_eq!(events(&app.since(mark, &["enter", "press", "release"])), ["enter"]);
+    let (x, y) = (data["target"]["x"].to_string(), data["target"]["y"].to_string());
+    let at = desk.command("xdotool").args(["getmouselocation", "--shell"]).output().unwrap();
+    let at = String::from_utf8_lossy(&at.stdout).into_owned();
+    assert!(at.contains(&format!("X={}", x.trim_end_matches(".0"))), "{at} {data}");
+    let mark = app.all().len();
+    desk.ok(&["--headed", "scroll", &area, "--direction", "up", "--amount", "2"]);
+    let turned = app.since(mark, &["scroll", "press", "release"]);
+    assert_eq!(turned.iter().map(|l| l["direction"].clone()).collect::<Vec<_>>(), ["up", "up"], "{turned:?}");
+    let mark = app.all().len();
+    desk.ok(&["--headed", "mouse-wheel", "--x", &x, "--y", &y, "--dy=-1", "--modifiers", "ctrl"]);
+    let turned = app.since(mark, &["scroll", "press", "release"]);
+    assert_eq!(turned.len(), 1, "{turned:?}");
+    assert_eq!((&turned[0]["direction"], &turned[0]["state"]), (&json!("down"), &json!(4)), "{turned:?}");
+}
+
+#[test]
+fn a_point_is_clicked_with_button_count_and_modifiers_in_the_expected_window_only() {
+    let desk = Desk::new();
+    let below = Events::start(&desk, "below", "100,100");
+    let area = below.reference(&desk, "Area");
+    let bounds = desk.ok(&["get", &area, "--property", "bounds"]);
+    let middle = |k: &str, l: &str| bounds["value"][k].as_f64().unwrap() + bounds["value"][l].as_f64().unwrap() / 2.0;
+    let xy = format!("{},{}", middle("x", "width"), middle("y", "height"));
+    let mark = below.all().len();
+    let id = below.window_id(&desk);
+    let data = desk.ok(&[
+        "--headed",
+        "mouse-click",
+        "--xy",
+        &xy,
+        "--button",
+        "middle",
+        "--count",
+        "2",
+        "--modifiers",
+        "shift",
+        "--expect-window",
+        &id,
+    ]);
+    assert_eq!(data["target"]["kind"], "pointer", "{data}");
+    let got = below.since(mark, &BUTTONS);
+    assert_eq!(events(&got), ["press", "release", "press", "double", "release"]);
+    assert!(got.iter().all(|l| l["button"] == 2 && l["state"].as_u64().unwrap() & 1 == 1), "{got:?}");
+    // Another window comes to lie there: nothing is pressed in either.
+    let above = Events::start(&desk, "above", "100,100");
+    let (a, b) = (above.all().len(), below.all().len());
+    let error = desk.err(&["--headed", "mouse-click", "--xy", &xy, "--expect-window", &id]);
+    assert_eq!(error["details"]["kind"], "window_covered", "{error}");
+    assert_eq!(error["disposition"]["delivery"], "not_delivered", "{error}");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    for (app, mark) in [(&above, a), (&below, b)] {
+        assert!(!app.all()[mark..].iter().any(|l| BUTTONS.contains(&l["event"].as_str().unwrap())), "{}", app.name);
+    }
+    let error = desk.err(&["--headed", "mouse-click", "--xy", "5000,20"]);
+    assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("INVALID_ARGS"), &json!("point_off_screen")));
+}
+
+#[test]
+fn wrong_window_in_front() {
+    let desk = Desk::new();
+    let below = Events::start(&desk, "below", "100,100");
+    let area = below.reference(&desk, "Area");
+    let above = Events::start(&desk, "above", "100,100");
+    let (a, b) = (above.all().len(), below.all().len());
+    // The ref's own window comes to the front, and only it hears of the click.
+    desk.ok(&["--headed", "click", &area]);
+    assert_eq!(events(&below.since(b, &BUTTONS)), ["press", "release"]);
+    assert!(!above.all()[a..].iter().any(|l| BUTTONS.contains(&l["event"].as_str().unwrap())));
+    let active = desk.command("xdotool").args(["getactivewindow", "getwindowname"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&active.stdout).trim(), "Events below");
+}
+
+#[test]
+fn a_drag_takes_its_text_into_another_application() {
+    let desk = Desk::new();
+    let one = Events::start(&desk, "one", "50,100");
+    let two = Events::start(&desk, "two", "600,100");
+    let (from, to) = (one.reference(&desk, "Source"), two.reference(&desk, "Target"));
+    let data = desk.ok(&["--headed", "drag", "--from", &from, "--to", &to]);
+    assert_eq!(data["action"], "drag", "{data}");
+    let dropped = wait_for("the drop", || two.all().into_iter().find(|l| l["event"] == "dropped"));
+    assert_eq!(dropped["text"], "payload of one", "{data}");
+    assert_eq!(one.all().iter().filter(|l| l["event"] == "drag-begin").count(), 1);
+    assert!(!one.all().iter().any(|l| l["event"] == "drag-failed"));
+    let down = desk.command("xdotool").args(["getmouselocation"]).output().unwrap();
+    assert!(down.status.success());
+}
+
+#[test]
+fn keys_arrive_with_their_modifiers_and_go_up_again() {
+    let desk = Desk::new();
+    let one = Events::start(&desk, "one", "50,100");
+    let two = Events::start(&desk, "two", "600,100");
+    let (m1, m2) = (one.all().len(), two.all().len());
+    let data = desk.ok(&["press", "ctrl+shift+k", "--app", "one"]);
+    assert_eq!(data["disposition"]["delivery"], "delivered_unverified", "{data}");
+    let got = one.since(m1, &["key-down", "key-up"]);
+    let names: Vec<(String, String)> = got
+        .iter()
+        .map(|l| (l["event"].as_str().unwrap().to_owned(), l["key"].as_str().unwrap().to_lowercase()))
+        .collect();
+    let wanted = [
+        ("key-down", "control_l"),
+        ("key-down", "shift_l"),
+        ("key-down", "k"),
+        ("key-up", "k"),
+        ("key-up", "shift_l"),
+        ("key-up", "control_l"),
+    ];
+    assert_eq!(names, wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert!(!two.all()[m2..].iter().any(|l| l["event"].as_str().unwrap().starts_with("key")));
+    let error = desk.err(&["press", "alt+f4"]);
+    assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("POLICY_DENIED"), &json!("dangerous_combo")));
+    let error = desk.err(&["press", "a", "--expect-window", &two.window_id(&desk)]);
+    assert_eq!(error["details"]["kind"], "window_not_in_front", "{error}");
+    assert_eq!(error["disposition"]["delivery"], "not_delivered", "{error}");
+}
+
+#[test]
+fn headed_type_keeps_caret_and_selection() {
+    let desk = Desk::new();
+    let app = Events::start(&desk, "one", "50,100");
+    let field = app.reference(&desk, "Field");
+    // Not in the field yet: it gets the focus by a call, on which GTK 3 selects everything.
+    desk.ok(&["--headed", "type", &field, "abc"]);
+    let text = || app.all().iter().rev().find(|l| l["event"] == "text").map(|l| l["value"].clone());
+    wait_for("the first text, over what was selected", || (text() == Some(json!("abc"))).then_some(()));
+    desk.ok(&["press", "left", "--app", "one"]);
+    let data = desk.ok(&["--headed", "type", &field, "X 日本 😀"]);
+    assert_eq!(data["disposition"]["delivery"], "delivered_verified", "{data}");
+    wait_for("the text in its place", || (text() == Some(json!("abX 日本 😀c"))).then_some(()));
+    desk.ok(&["--headed", "clear", &field]);
+    wait_for("an empty field", || (text() == Some(json!(""))).then_some(()));
+}
+
+fn headed_text(kind: &'static str) {
+    let desk = Desk::new();
+    let live = Live::start(&desk, kind, "controls");
+    let name = live.only("textfield", "Name");
+    let data = desk.ok(&["--headed", "type", &name, "Grüße, 世界 😀!"]);
+    wait_for(&format!("{kind}: the text"), || {
+        (live.fixture.state()["fields"]["name"] == "Grüße, 世界 😀!").then_some(())
+    });
+    assert!(data["disposition"]["delivery"].as_str().unwrap().starts_with("delivered"), "{data}");
+    desk.ok(&["--headed", "clear", &name]);
+    wait_for(&format!("{kind}: no text"), || (live.fixture.state()["fields"]["name"] == "").then_some(()));
+    let secret = live.only("textfield", "Secret");
+    let reply = desk.cli(&["--headed", "type", &secret, "hunter2-Ω"]);
+    assert!(!reply.stdout.contains("hunter2"), "{}", reply.stdout);
+    reply.data();
+    wait_for(&format!("{kind}: the secret"), || {
+        (live.fixture.state()["fields"]["secret"] == "hunter2-Ω").then_some(())
+    });
+    let save = live.only("button", "Save");
+    live.lands(&["--headed", "click", &save], &json!({"event": "clicked", "id": "save"}));
+}
+
+#[test]
+fn text_and_click_gtk3() {
+    headed_text("gtk3");
+}
+
+#[test]
+fn text_and_click_gtk4() {
+    headed_text("gtk4");
+}
+
+#[test]
+fn text_and_click_qt5() {
+    headed_text("qt5");
+}
+
+#[test]
+fn text_and_click_qt6() {
+    headed_text("qt6");
+}
+
+#[test]
+fn text_and_click_chromium() {
+    headed_text("chromium");
+}
+
+#[test]
+fn text_and_click_firefox() {
+    headed_text("firefox");
+}
+
+#[test]
+fn what_gtk4_has_no_action_for_is_clicked_when_headed() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk4", "controls");
+    let check = live.only("checkbox", "Check me");
+    live.refused(&["check", &check], "ACTION_NOT_SUPPORTED", &["no_semantic_way"]);
+    let data = live.lands(&["--headed", "check", &check], &json!({"event": "toggled", "id": "check", "value": true}));
+    assert_eq!(data["disposition"]["delivery"], "delivered_verified", "{data}");
+    let again = desk.ok(&["--headed", "check", &check]);
+    assert_eq!(again["disposition"]["delivery"], "not_delivered", "{again}");
+}
+
+#[test]
+fn what_is_held_is_listed_released_and_in_nobody_elses_way() {
+    let desk = Desk::new();
+    let app = Events::start(&desk, "one", "50,100");
+    let area = app.reference(&desk, "Area");
+    let mark = app.all().len();
+    desk.ok(&["key-down", "shift"]);
+    let status = desk.ok(&["status"]);
+    assert_eq!(status["held"][0]["combo"], "shift", "{status}");
+    desk.ok(&["--headed", "click", &area]);
+    let got = app.since(mark, &["press", "release"]);
+    assert!(got.iter().all(|l| l["state"].as_u64().unwrap() & 1 == 1), "shift was down: {got:?}");
+    let error = desk.err(&["--session", "other", "--headed", "click", &area]);
+    assert_eq!(error["code"], "SNAPSHOT_NOT_FOUND", "another session has no such ref: {error}");
+    let error = desk.err(&["--session", "other", "press", "a"]);
+    assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("TIMEOUT"), &json!("input_held")), "{error}");
+    desk.ok(&["key-up", "shift"]);
+    assert_eq!(desk.ok(&["status"])["held"], json!([]));
+    desk.ok(&["key-down", "ctrl", "--limit-ms", "500"]);
+    wait_for("the limit to release it", || (desk.ok(&["status"])["held"] == json!([])).then_some(()));
+    desk.ok(&["key-down", "alt"]);
+    let released = desk.ok(&["status", "--release"]);
+    assert_eq!((&released["held"], &released["released"][0]["combo"]), (&json!([]), &json!("alt")), "{released}");
+}
+
+/// Many callers at once: every press is followed by its own release, and nobody's events lie between.
+fn callers(count: usize) {
+    let desk = Desk::new();
+    let app = Events::start(&desk, "one", "100,100");
+    let area = app.reference(&desk, "Area");
+    let mark = app.all().len();
+    let children: Vec<_> =
+        (0..count).map(|_| desk.cli_spawn(&["--headed", "click", &area, "--timeout-ms", "120000"])).collect();
+    let mut contended = 0;
+    for child in children {
+        let out = child.wait_with_output().unwrap();
+        let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(answer["ok"], true, "{answer}");
+        contended += answer["data"]["details"]["auto_wait"]["lease_contention_count"].as_u64().unwrap();
+    }
+    let got = app.since(mark, &["press", "release", "clicked"]);
+    assert_eq!(got.iter().filter(|l| l["event"] == "clicked").count(), count);
+    let order: Vec<&str> = events(&got).into_iter().filter(|e| *e != "clicked").collect();
+    assert!(order.chunks(2).all(|pair| pair == ["press", "release"]), "{order:?}");
+    assert_eq!(order.len(), 2 * count);
+    assert!(count == 2 || contended > 0, "they waited for each other");
+}
+
+#[test]
+fn two_callers() {
+    callers(2);
+}
+
+#[test]
+fn ten_callers() {
+    callers(10);
+}
+
+#[test]
+fn fifty_callers() {
+    callers(50);
+}
