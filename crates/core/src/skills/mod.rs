@@ -21,6 +21,7 @@ const CATALOGUE: &[Skill] = &[
         references: &[
             ("observation", include_str!("../../../../skills/agent-desktop/references/observation.md")),
             ("interaction", include_str!("../../../../skills/agent-desktop/references/interaction.md")),
+            ("hands", include_str!("../../../../skills/agent-desktop/references/hands.md")),
             ("system", include_str!("../../../../skills/agent-desktop/references/system.md")),
             ("workflows", include_str!("../../../../skills/agent-desktop/references/workflows.md")),
         ],
