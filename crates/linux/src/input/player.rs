@@ -102,7 +102,7 @@ impl<'a, L: Listener> Player<'a, L> {
     /// # Errors
     /// Why it stopped; what is owed then is still owed.
     pub fn play(&mut self, strokes: &[Stroke], guard: &Guard) -> Result<(), Stop> {
-        self.sentry.adopt(guard);
+        self.sentry.begin(guard)?;
         for stroke in strokes {
             self.still_on(Duration::ZERO)?;
             match stroke {
