@@ -217,7 +217,8 @@ impl<'a> Sentry<'a> {
     /// # Errors
     /// What doesn't hold.
     pub fn expect(&mut self, guard: &Guard) -> Result<(), Stop> {
-        self.adopt(guard);
+        self.guard = guard.clone();
+        self.front = None;
         self.check()
     }
 
