@@ -199,10 +199,17 @@ impl<'a> Sentry<'a> {
         Ok(Self { x, tree: Tree::new(x)?, guard: Guard::default(), front: None, ping: None })
     }
 
-    /// Takes a guard, to be checked right before each event: the pointer may still have to go where it holds.
-    pub fn adopt(&mut self, guard: &Guard) {
+    /// Takes the first guard. Where the pointer is doesn't count yet: the sequence has still to bring it there.
+    ///
+    /// # Errors
+    /// What doesn't hold.
+    pub fn begin(&mut self, guard: &Guard) -> Result<(), Stop> {
         self.guard = guard.clone();
         self.front = None;
+        for key in [&guard.front, &guard.under].into_iter().flatten() {
+            self.corroborate(key)?;
+        }
+        self.check_front()
     }
 
     /// Takes another guard and checks it.
@@ -210,7 +217,8 @@ impl<'a> Sentry<'a> {
     /// # Errors
     /// What doesn't hold.
     pub fn expect(&mut self, guard: &Guard) -> Result<(), Stop> {
-        self.adopt(guard);
+        self.guard = guard.clone();
+        self.front = None;
         self.check()
     }
 

@@ -15,6 +15,9 @@ use x11rb::protocol::xproto::ConnectionExt as _;
 /// Buttons of the wheel: up, down, left, right.
 const WHEEL: [u8; 4] = [4, 5, 6, 7];
 
+/// How long the pointer may be kept still by a window manager.
+const THAW: Duration = Duration::from_millis(1_000);
+
 /// Who listens to a player, and may end it.
 pub trait Listener {
     /// Hears what is owed and what is done, before and after each event.
@@ -102,7 +105,7 @@ impl<'a, L: Listener> Player<'a, L> {
     /// # Errors
     /// Why it stopped; what is owed then is still owed.
     pub fn play(&mut self, strokes: &[Stroke], guard: &Guard) -> Result<(), Stop> {
-        self.sentry.adopt(guard);
+        self.sentry.begin(guard)?;
         for stroke in strokes {
             self.still_on(Duration::ZERO)?;
             match stroke {
@@ -138,9 +141,20 @@ impl<'a, L: Listener> Player<'a, L> {
         let place = (whole(point.x), whole(point.y));
         self.progress.uncertain = true;
         xtest::motion(self.x, place)?;
-        let now = xtest::pointer(self.x)?;
+        xtest::sync(self.x)?;
         self.acknowledged(1)?;
-        if (now.root_x, now.root_y) == place { Ok(()) } else { Err(Stop::Confined) }
+        // A window manager that looks at a click first keeps the pointer still until it has decided (openbox).
+        let by = Instant::now() + THAW;
+        loop {
+            let now = xtest::pointer(self.x)?;
+            if (now.root_x, now.root_y) == place {
+                return Ok(());
+            }
+            if Instant::now() >= by {
+                return Err(Stop::Confined);
+            }
+            self.still_on(Duration::from_millis(2))?;
+        }
     }
 
     fn button(&mut self, button: u8, down: bool) -> Result<(), Stop> {
