@@ -140,8 +140,9 @@ fn joined(labels: &Evidence<Vec<Label>>) -> Evidence<String> {
     if parts.is_empty() { Evidence::Absent } else { Evidence::Known(parts.join(" ")) }
 }
 
-fn without_objects(text: &Evidence<String>) -> Evidence<String> {
-    text.as_ref().map(|t| t.replace(EMBEDDED, " ").split_whitespace().collect::<Vec<_>>().join(" ")).blank_as_absent()
+fn without_objects(text: &Evidence<String>, toolkit: Toolkit) -> Evidence<String> {
+    let text = text.clone().map(|t| without_padding(t, toolkit));
+    text.map(|t| t.replace(EMBEDDED, " ").split_whitespace().collect::<Vec<_>>().join(" ")).blank_as_absent()
 }
 
 /// The text by which a label speaks for others.
@@ -149,7 +150,7 @@ pub fn label_text(native: &Native, toolkit: Toolkit) -> Evidence<String> {
     let name = if blank(native, toolkit) { Evidence::Absent } else { native.name.clone() };
     match name {
         Evidence::Absent if matches!(native.text, Evidence::Absent) => Evidence::Absent,
-        Evidence::Absent => without_objects(&native.text),
+        Evidence::Absent => without_objects(&native.text, toolkit),
         name => name,
     }
 }
@@ -239,17 +240,17 @@ fn names(
     }
     if role::is_label(number) {
         slots.static_value = match title {
-            Evidence::Absent => without_objects(&native.text),
+            Evidence::Absent => without_objects(&native.text, toolkit),
             title => title,
         };
     } else if named_by_content(role) {
         slots.native_title = title;
         if blank && toolkit.text_is_in_elements() && !is_field(native, toolkit) && !secure {
-            slots.static_value = without_objects(&native.text);
+            slots.static_value = without_objects(&native.text, toolkit);
         }
     } else {
         if blank && toolkit.text_is_in_elements() && !is_field(native, toolkit) && !secure {
-            slots.static_value = without_objects(&native.text);
+            slots.static_value = without_objects(&native.text, toolkit);
         }
         slots.explicit_label = title;
     }
@@ -298,7 +299,18 @@ fn value(native: &Native, toolkit: Toolkit, role: Role, secure: bool) -> Evidenc
             _ => native.number.clone().map(number_text),
         };
     }
-    if is_field(native, toolkit) { native.text.clone() } else { Evidence::Absent }
+    if is_field(native, toolkit) { native.text.clone().map(|t| without_padding(t, toolkit)) } else { Evidence::Absent }
+}
+
+/// The text without what Gecko pads it with: behind each character that UTF-16 writes in two units it puts a U+FEFF, so
+/// that its offsets fit. (A page's own "a😀b" reads "a😀\u{feff}b".)
+fn without_padding(text: String, toolkit: Toolkit) -> String {
+    const PADDING: char = '\u{feff}';
+    if !toolkit.pads_wide_characters() || !text.contains(PADDING) {
+        return text;
+    }
+    let mut wide = false;
+    text.chars().filter(|c| !(std::mem::replace(&mut wide, *c > '\u{ffff}') && *c == PADDING)).collect()
 }
 
 /// A number without the noise of single precision: at most six digits after the point, no trailing zeros.
@@ -404,7 +416,7 @@ fn own_text(native: &Native, toolkit: Toolkit, number: u32, secure: bool) -> Evi
         return Evidence::Absent;
     }
     if role::is_item(number) && toolkit.text_is_in_elements() && !matches!(native.text, Evidence::Absent) {
-        return without_objects(&native.text);
+        return without_objects(&native.text, toolkit);
     }
     let tells = role::is_label(number) || matches!(number, n::HEADING | n::PARAGRAPH) || role::is_item(number);
     if tells { label_text(native, toolkit).blank_as_absent() } else { Evidence::Absent }
@@ -421,4 +433,16 @@ fn is_wrapper(native: &Native, role: Role, number: u32) -> bool {
         && native.actions.settled()
         && !acts
         && !native.states_or_none().has(States::EDITABLE | States::FOCUSABLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn geckos_padding_goes_and_other_marks_stay() {
+        let plain = |t: &str, toolkit| without_padding(t.to_owned(), toolkit);
+        assert_eq!(plain("a😀\u{feff}b世\u{feff}", Toolkit::Gecko), "a😀b世\u{feff}");
+        assert_eq!(plain("😀\u{feff}", Toolkit::Gtk3), "😀\u{feff}");
+    }
 }

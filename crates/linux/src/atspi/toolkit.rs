@@ -250,6 +250,11 @@ impl Toolkit {
         matches!(self, Gecko | LibreOffice)
     }
 
+    /// Finding L5-4: Gecko's Text holds a U+FEFF behind each character beyond the basic plane.
+    pub fn pads_wide_characters(self) -> bool {
+        self == Gecko
+    }
+
     /// FINDINGS §5 "set text": a Writer paragraph takes text in place.
     pub fn paragraphs_are_fields(self) -> bool {
         self == LibreOffice

@@ -157,7 +157,7 @@ impl From<X11Error> for Stop {
 impl Stop {
     /// The error that core and callers see.
     pub fn error(&self) -> Error {
-        let failed = |message: &str, kind: &str| Error::before(Code::ActionFailed, message).kind(kind);
+        let failed = |message: &str| Error::before(Code::ActionFailed, message);
         let naming = |error: Error, found: &Option<Found>| match found {
             Some(found) => {
                 error.detail("found", serde_json::json!({"id": found.window, "app": found.app, "pid": found.pid}))
@@ -166,22 +166,25 @@ impl Stop {
         };
         match self {
             Stop::NotInFront(found) => {
-                naming(failed("the window does not have the keyboard", "window_not_in_front"), found)
+                naming(failed("the window does not have the keyboard").kind("window_not_in_front"), found)
                     .suggest("Look which window is in front ('list-windows'), bring yours there, then decide again.")
             }
-            Stop::Covered(found) => naming(failed("something else lies at that point", "window_covered"), found)
+            Stop::Covered(found) => naming(failed("something else lies at that point").kind("window_covered"), found)
                 .suggest("Take a new snapshot: a dialog or another window came in between."),
-            Stop::Gone => Error::before(Code::WindowNotFound, "the window is gone").kind("window_gone"),
+            Stop::Gone => Error::before(Code::WindowNotFound, "the window is gone").kind("stale_window_id"),
             Stop::Silent => Error::before(Code::AppUnresponsive, "the window takes no input from its queue")
                 .kind("application_silent"),
             Stop::Late => Error::before(Code::Timeout, "the input did not end in time").kind("input_deadline"),
-            Stop::Told => failed("the input was interrupted", "input_interrupted"),
-            Stop::Confined => failed("the pointer did not go where it was sent", "pointer_confined")
+            Stop::Told => failed("the input was interrupted").kind("input_interrupted"),
+            Stop::Confined => failed("the pointer did not go where it was sent")
+                .kind("pointer_confined")
                 .suggest("The point lies outside of the screen, or an application confines the pointer."),
             Stop::NoKey(what) => Error::before(Code::ActionNotSupported, "this can't be typed on this keyboard")
                 .kind("untypable_character")
                 .detail("character", what.as_str()),
-            Stop::Display(why) => failed("the display failed during the input", "x11_fault").platform(why.as_str()),
+            Stop::Display(why) => {
+                failed("the display failed during the input").kind("x11_fault").platform(why.as_str())
+            }
         }
     }
 }
