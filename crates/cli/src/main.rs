@@ -7,6 +7,7 @@ mod logging;
 mod output;
 mod parse_error;
 mod stdin;
+mod streams;
 
 use agent_desktop_core::command::desktop::{Desktop, DesktopOperation};
 use agent_desktop_core::command::{self, Command, Context, Host as _, not_available};
@@ -36,6 +37,10 @@ fn run(argv: &[OsString]) -> i32 {
     }
     if let Some(code) = host::hidden(first, argv.get(2..).unwrap_or_default()) {
         return code;
+    }
+    if !streams::output_is_open() {
+        output::complain("agent-desktop: standard output is closed: nothing was done");
+        return Exit::Refused as i32;
     }
     let (globals, command) = match args::parse(argv) {
         Parsed::Command(globals, command) => (globals, *command),

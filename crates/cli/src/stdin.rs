@@ -12,6 +12,9 @@ pub fn fill(mut command: Command) -> Result<Command> {
     command.validate()?;
     let max = if matches!(command, Command::ClipboardSet(_)) { TEXT_MAX_BYTES } else { VALUE_MAX_BYTES };
     if let Some((slot, flag)) = command.stdin_slot() {
+        if !crate::streams::input_is_open() {
+            return Err(Error::invalid("standard input is closed: there is no text to read"));
+        }
         *slot = Some(text(std::io::stdin().lock(), max)?);
         *flag = false;
     }

@@ -245,6 +245,26 @@ fn what_is_not_built_says_so() {
 }
 
 #[test]
+fn closed_streams_are_no_empty_ones() {
+    let shell = |script: &str| {
+        Command::new("sh")
+            .args(["-c", script])
+            .env("AD", env!("CARGO_BIN_EXE_agent-desktop"))
+            .env("AGENT_DESKTOP_HOME", tempfile::tempdir().unwrap().path())
+            .output()
+            .unwrap()
+    };
+    let out = shell("\"$AD\" set-value @s8f3:e1 --stdin <&-");
+    assert_eq!(out.status.code(), Some(1));
+    let envelope: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(envelope["error"]["code"], "INVALID_ARGS", "{envelope}");
+    assert!(envelope["error"]["message"].as_str().unwrap().contains("closed"), "{envelope}");
+    let out = shell("\"$AD\" version >&-");
+    assert_eq!(out.status.code(), Some(1), "an answer that nobody can read is no success");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("nothing was done"));
+}
+
+#[test]
 fn panic_on_head() {
     // Standard output is a pipe that nobody reads any more: a message, exit 1, no panic.
     for args in [&["version"][..], &["--help"], &["no-such-command"], &["skills", "get", "desktop", "--full"]] {

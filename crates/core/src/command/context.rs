@@ -210,6 +210,9 @@ fn check_owner(root: &Path) -> Result<()> {
         if meta.uid() != rustix::process::geteuid().as_raw() {
             return refuse("belongs to another user");
         }
+        if meta.mode() & 0o002 != 0 {
+            return refuse("may be written by every user");
+        }
     }
     Ok(())
 }

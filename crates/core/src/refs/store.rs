@@ -78,6 +78,13 @@ fn not_found(id: &str) -> Error {
         .suggest("Take a new snapshot; refs of another session need its --session.")
 }
 
+/// A saved snapshot that is torn, or not ours.
+fn damaged() -> Error {
+    Error::before(Code::SnapshotNotFound, "the saved snapshot is damaged")
+        .kind("snapshot_damaged")
+        .suggest("Take a new snapshot.")
+}
+
 /// Bytes that stop growing at the limit.
 struct Bounded(Vec<u8>);
 
@@ -189,13 +196,20 @@ impl Store {
         match private::check_dir(&self.snapshots().join(id)) {
             Ok(true) => {}
             Err(e) if e.kind_name() != Some("state_root_unsafe") => return Err(e),
-            Ok(false) | Err(_) => return Err(not_found(id)),
+            Ok(false) => return Err(not_found(id)),
+            Err(_) => return Err(damaged()),
         }
-        let bytes = private::read(&self.file(id), MAX_REFMAP)?.ok_or_else(|| not_found(id))?;
+        let file = self.file(id);
+        let bytes = match private::read(&file, MAX_REFMAP)? {
+            Some(bytes) => bytes,
+            // Something that is no file of ours lies in its place.
+            None if file.symlink_metadata().is_ok() => return Err(damaged()),
+            None => return Err(not_found(id)),
+        };
         match serde_json::from_slice::<Stored<T>>(&bytes) {
             Ok(stored) if stored.format == FORMAT && stored.snapshot_id == id => Ok(stored.map),
-            Ok(_) => Err(not_found(id)),
-            Err(e) => Err(not_found(id).platform(e.to_string())),
+            Ok(_) => Err(damaged()),
+            Err(e) => Err(damaged().platform(e.to_string())),
         }
     }
 

@@ -52,6 +52,9 @@ pub fn check_dir(path: &Path) -> Result<bool> {
     if !unix::ours(&meta) {
         return Err(unsafe_dir(path, "belongs to another user"));
     }
+    if unix::writable_by_others(&meta) {
+        return Err(unsafe_dir(path, "may be written by other users"));
+    }
     Ok(true)
 }
 

@@ -17,6 +17,12 @@ mod imp {
         meta.mode() & 0o077 == 0
     }
 
+    pub fn writable_by_others(meta: &Metadata) -> bool {
+        // A group of the user's own name, with only that user in it, is the default of many systems.
+        let by_group = meta.mode() & 0o020 != 0 && meta.gid() != rustix::process::getegid().as_raw();
+        by_group || meta.mode() & 0o002 != 0
+    }
+
     pub fn runtime_dir() -> std::path::PathBuf {
         format!("/tmp/agent-desktop-{}", rustix::process::geteuid().as_raw()).into()
     }
@@ -45,6 +51,10 @@ mod imp {
 
     pub fn closed(_: &Metadata) -> bool {
         true
+    }
+
+    pub fn writable_by_others(_: &Metadata) -> bool {
+        false
     }
 
     pub fn runtime_dir() -> std::path::PathBuf {
@@ -89,4 +99,9 @@ pub(super) fn private_file(options: &mut OpenOptions) {
 /// Whether the two are one file.
 pub(super) fn same_file(a: &Metadata, b: &Metadata) -> bool {
     imp::same_file(a, b)
+}
+
+/// Whether others than the user may write there.
+pub(super) fn writable_by_others(meta: &Metadata) -> bool {
+    imp::writable_by_others(meta)
 }

@@ -59,6 +59,7 @@ fn a_change_that_fails_changes_nothing() {
 
 #[test]
 fn torn_foreign_and_oversized_files_are_no_snapshots() {
+    let damaged = (Code::SnapshotNotFound, Some("snapshot_damaged".to_owned()));
     let (_dir, root) = root();
     let store = Store::open(&root, None).expect("open");
     store.save("s123", &map(1)).expect("save");
@@ -66,14 +67,14 @@ fn torn_foreign_and_oversized_files_are_no_snapshots() {
     let whole = fs::read(&file).expect("read");
     for cut in 0..whole.len() {
         fs::write(&file, &whole[..cut]).expect("write");
-        assert_eq!(code_of(store.load::<Map>("s123")).0, Code::SnapshotNotFound);
+        assert_eq!(code_of(store.load::<Map>("s123")), damaged);
     }
     fs::write(&file, &whole).expect("write");
     fs::create_dir(root.join("snapshots/s456")).expect("dir");
     fs::copy(&file, root.join("snapshots/s456/refmap.json")).expect("copy");
-    assert_eq!(code_of(store.load::<Map>("s456")).0, Code::SnapshotNotFound);
+    assert_eq!(code_of(store.load::<Map>("s456")), damaged);
     fs::File::options().write(true).open(&file).expect("open").set_len(MAX_REFMAP + 1).expect("grow");
-    assert_eq!(code_of(store.load::<Map>("s123")).0, Code::SnapshotNotFound);
+    assert_eq!(code_of(store.load::<Map>("s123")), damaged);
     fs::write(root.join("latest_snapshot_id"), "../../../../etc/passwd").expect("write");
     assert_eq!(store.latest().expect("latest"), None);
     fs::write(root.join("latest_snapshot_id"), "s".repeat(66)).expect("write");
@@ -272,6 +273,17 @@ mod unix {
         for file in ["refstore.lock", "latest_snapshot_id", "snapshots/s123/refmap.json"] {
             assert_eq!(mode(&base.join(file)), 0o600, "{file}");
         }
+    }
+
+    #[test]
+    fn a_root_that_others_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_dir, root) = root();
+        fs::create_dir(&root).expect("root");
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o757)).expect("mode");
+        assert_eq!(code_of(Store::open(&root, None)), (Code::PermDenied, Some("state_root_unsafe".into())));
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).expect("mode");
+        assert!(Store::open(&root, None).is_ok());
     }
 
     #[test]
