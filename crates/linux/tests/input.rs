@@ -332,7 +332,7 @@ fn the_guard_stops_half_way() {
     let mut recycled = second.key.clone().unwrap();
     recycled.process.instance = recycled.process.instance.rsplit_once(':').unwrap().0.to_owned() + ":1";
     let played = d.play(&[text("x")], &Guard { front: Some(recycled), under: None });
-    assert_eq!(played.stopped.unwrap().kind_name(), Some("window_gone"));
+    assert_eq!(played.stopped.unwrap().kind_name(), Some("stale_window_id"));
 }
 
 #[test]
