@@ -286,9 +286,12 @@ fn value(native: &Native, toolkit: Toolkit, role: Role, secure: bool) -> Evidenc
         return Evidence::Absent;
     }
     if number == n::COMBO_BOX {
-        let shown =
-            if toolkit.combo_name_is_value() { native.name.clone().blank_as_absent() } else { Evidence::Absent };
-        return first_known(shown, || first_known(native.selected.clone(), || native.text.clone().blank_as_absent()));
+        let named = || match toolkit.combo_name_is_value() {
+            true => native.name.clone().blank_as_absent(),
+            false => Evidence::Absent,
+        };
+        let chosen = first_known(native.selected.clone(), named);
+        return first_known(chosen, || native.text.clone().blank_as_absent());
     }
     if is_gauge(number) || role == Role::Incrementor {
         // What a spin button shows is its text; a slider has a number alone.

@@ -244,6 +244,12 @@ impl Toolkit {
         matches!(self, Gtk3 | LibreOffice | Qt5 | Qt6)
     }
 
+    /// Where that name is the first text of the row's data, shown or not: an id or an icon's name where the program keeps
+    /// one in the row (seen in mousepad and gtk3-widget-factory). The chosen entry of the combo box's menu has the text.
+    pub fn combo_name_may_be_an_id(self) -> bool {
+        self == Gtk3
+    }
+
     /// FINDINGS §4b "Where the telling text is": Gecko makes no nodes of text; the element itself carries it.
     /// LibreOffice's paragraphs are the same (FINDINGS §5 "set text").
     pub fn text_is_in_elements(self) -> bool {
