@@ -180,7 +180,7 @@ pub fn compose(native: &Native, place: &Place) -> Facts {
         secure,
         item,
         grade: place.above.grade(number, toolkit),
-        shown_unsure: place.above.unsure && place.above.asks_extents(number, native.states_or_none(), toolkit),
+        untold: untold(native, place, known_role),
         in_page: false,
         page_signs: Vec::new(),
         web_wrapper: place.above.in_web && is_wrapper(native, known_role, number),
@@ -352,6 +352,23 @@ fn states(native: &Native, place: &Place, role: Role, secure: bool) -> Evidence<
         when(s.has(States::HAS_POPUP), State::HasPopup);
         set
     })
+}
+
+/// States whose absence says nothing (FINDINGS §5 "tab": Qt's tabs report neither that they can be chosen nor that they
+/// are).
+fn untold(native: &Native, place: &Place, role: Role) -> StateSet {
+    use Role::*;
+    let Some(states) = native.states.known() else { return StateSet::EMPTY };
+    let number = native.role_number().unwrap_or(n::INVALID);
+    let mut out = StateSet::EMPTY;
+    if place.above.unsure && place.above.asks_extents(number, *states, place.toolkit) {
+        out.insert(State::Hidden);
+    }
+    let choice = matches!(role, Option | Tab | TreeItem | Cell | Row | MenuItem | RadioButton);
+    if choice && !states.has(States::SELECTABLE) && !states.has(States::SELECTED) {
+        out.insert(State::Selected);
+    }
+    out
 }
 
 fn capabilities(native: &Native, toolkit: Toolkit, role: Role) -> Evidence<CapabilitySet> {
