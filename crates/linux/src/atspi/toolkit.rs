@@ -180,12 +180,6 @@ impl Toolkit {
         }
     }
 
-    /// L2-4: a GTK 4.8 window without an accessible name of its own carries its C type's name, of any prefix. An
-    /// application's own title may look the same: X11's title decides.
-    pub fn names_windows_by_type(self, name: &str) -> bool {
-        self == Gtk4 && is_type_name(name) && name.ends_with("Window")
-    }
-
     /// GTK 4.8 names every tab "Tab", in the user's language (seen in gtk4-widget-factory): the label inside tells more.
     pub fn name_is_generic(self, role: u32) -> bool {
         self == Gtk4 && role == n::PAGE_TAB
