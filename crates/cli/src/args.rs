@@ -14,7 +14,8 @@ Agents, start here:
   agent-desktop skills get platform    what this operating system offers
   agent-desktop <command> --help       flags of one command
 
-Every command prints one JSON envelope on one line: {version, ok, command, data | error}.
+Every command prints one JSON envelope on one line: {version, ok, command, data | error}. Only --format text (where a
+command has it), --help and --version print text; errors are JSON always.
 Exit codes: 0 ok, 1 refused or failed (read error.code and error.disposition), 2 the command line could not be parsed.
 Retry only where error.disposition.retry is \"safe\".";
 

@@ -12,7 +12,7 @@ const HEAD: &str = "\
 
 Made by `agent-desktop __docs` from the definitions of the commands; a test fails when this file and the program drift apart.
 
-Every command prints one JSON envelope on one line ([json-output.md](json-output.md)) and exits with 0 (ok), 1 (a
+Every command prints one JSON envelope on one line ([json-output.md](json-output.md); text with `--format text`) and exits with 0 (ok), 1 (a
 structured error) or 2 (the command line could not be parsed). The JSON names of arguments are those of their fields:
 `--timeout-ms` is `timeout_ms`, the positional REF is `ref_id`. Unknown names are refused.
 

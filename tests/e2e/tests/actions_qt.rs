@@ -75,6 +75,21 @@ fn numbers_and_choices() {
     });
 }
 
+/// Qt publishes no choice of tabs: neither yes nor no is claimed.
+#[test]
+fn chosen_tab_is_not_told() {
+    both("controls", |live| {
+        for name in ["General", "Advanced"] {
+            let said = live.desk.ok(&["is", &live.only("tab", name), "--property", "selected"]);
+            assert_eq!((&said["result"], &said["applicable"]), (&json!(false), &json!(false)), "{}: {said}", live.kind);
+        }
+        let found = live.desk.ok(&["find", "--app", &live.app, "--role", "tab", "--state", "selected=false"]);
+        assert_eq!((&found["total_matches"], &found["untold"]), (&json!(0), &json!(2)), "{}: {found}", live.kind);
+        let row = live.desk.ok(&["is", &live.only("option", "Alpha"), "--property", "selected"]);
+        assert_eq!(row["applicable"], true, "{}: {row}", live.kind);
+    });
+}
+
 /// Qt's combo boxes say yes to an item's action and keep their value: no choice is claimed.
 #[test]
 fn combo_says_selected() {

@@ -133,3 +133,27 @@ fn gnome_clocks() {
     assert_ne!(data["details"]["effect"], "none_observed", "{data}");
     assert!(seen(&desk, &app, |n| n["name"] == "New Alarm" && n["depth"] == 1).is_empty(), "the dialog is gone");
 }
+
+/// A program that goes on without a window shows one when it is launched again, and the answer says how.
+#[test]
+fn launch_of_what_runs_without_a_window() {
+    let desk = Desk::new();
+    let first = desk.ok(&["launch", "gnome-clocks"]);
+    let id = first["window"]["id"].as_str().expect("a window").to_owned();
+    let listed = || {
+        let out = desk.command("wmctrl").arg("-l").output().expect("wmctrl runs");
+        String::from_utf8_lossy(&out.stdout).contains("Clocks")
+    };
+    let closed = desk.command("wmctrl").args(["-c", "Clocks"]).status().expect("wmctrl runs");
+    assert!(closed.success());
+    wait_for("the window to go", || (!listed()).then_some(()));
+    // Past its start (20 s): a young process's window is waited for instead.
+    let young = desk.ok(&["launch", "gnome-clocks"]);
+    assert!(young["details"].is_null() && young["suggestion"].is_string(), "{young}");
+    std::thread::sleep(std::time::Duration::from_secs(20));
+    let again = desk.ok(&["launch", "gnome-clocks"]);
+    assert!(again["details"]["started_again"].is_object(), "{again}");
+    assert_eq!((&again["attached"], &again["pid"]), (&json!(true), &first["pid"]), "{again}");
+    assert!(again["window"]["id"].is_string() && again["suggestion"].is_null(), "{again}");
+    assert!(listed(), "the window {id} is on the screen again");
+}

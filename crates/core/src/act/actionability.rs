@@ -175,7 +175,7 @@ fn visible(facts: &Facts, report: &mut Report) {
         Evidence::Known(s) if s.has(State::Hidden) => {
             report.add("visible", Status::Fail, Some("the element, its page or its window is not shown"))
         }
-        Evidence::Known(s) if facts.shown_unsure && !s.has(State::Offscreen) => {
+        Evidence::Known(s) if facts.shown_unsure() && !s.has(State::Offscreen) => {
             report.add("visible", Status::Pass, Some("nothing tells whether its page is shown"))
         }
         Evidence::Known(s) => {
@@ -257,7 +257,15 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
         (false, Code::PolicyDenied) => {
             "Use one of available_actions; physical input (--headed) takes over the pointer and is your user's decision."
         }
-        (false, _) => "Use one of available_actions, or a related control.",
+        (false, _) if matches!(action, Action::Type(_) | Action::Clear | Action::SetValue(_)) => {
+            "None of available_actions enters text here. '--headed type' does it with the keyboard, which takes over focus \
+             and is your user's decision; in a page of a browser that was launched with --cdp, its protocol does."
+        }
+        (false, _) if matches!(action, Action::Expand | Action::Collapse | Action::Toggle | Action::Check | Action::Uncheck) => {
+            "Use one of available_actions (Select takes an option's text: 'select @ref TEXT'), a related control, or \
+             '--headed click', which takes over the pointer and is your user's decision."
+        }
+        (false, _) => "Use one of available_actions, a related control, or physical input (--headed).",
     })
 }
 
@@ -349,5 +357,11 @@ pub fn timed_out(report: &Report, timeout_ms: u64) -> Error {
     if let Some(check) = why {
         error = error.detail("check", check.check);
     }
-    error.suggest("Nothing was sent. Wait for the state you need, or take a new snapshot to see what changed.")
+    error.suggest(match why {
+        Some(c) if c.check == "visible" => {
+            "Nothing was sent. What isn't shown doesn't appear by waiting: choose the tab or page that it is on first \
+             ('find --role tab' lists them), or open what holds it; then take a new snapshot."
+        }
+        _ => "Nothing was sent. Wait for the state you need, or take a new snapshot to see what changed.",
+    })
 }

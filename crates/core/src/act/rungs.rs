@@ -151,7 +151,16 @@ fn exhausted(action: &Action, live: &Live, denied: bool, steps: &[Step]) -> Erro
     } else {
         Error::before(Code::ActionNotSupported, format!("this element publishes no semantic way to {name}"))
             .kind("no_semantic_way")
-            .suggest("Act on a related control; 'snapshot' shows what each offers in available_actions.")
+            .suggest(match action {
+                Action::Select(_) => {
+                    "Nothing chooses here without the pointer: '--headed click' opens it, then '--headed click' on the \
+                     option, where your user agrees to that. 'press escape' closes it again."
+                }
+                Action::Type(_) | Action::Clear | Action::SetValue(_) => {
+                    "'--headed type' enters text with the keyboard, where your user agrees to that."
+                }
+                _ => "Act on a related control; 'snapshot' shows what each offers in available_actions.",
+            })
     };
     let error = error.detail("native_role", live.facts.native_role.to_string());
     if steps.is_empty() { error } else { error.detail("steps", json!(steps)) }

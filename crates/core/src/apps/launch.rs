@@ -8,7 +8,7 @@ use crate::envelope::Answer;
 use crate::error::{Code, Delivery, Error, Result, echo};
 use crate::observe::list::window_json;
 use crate::observe::target::{app_summary, matches};
-use crate::platform::{App, LaunchRequest, Launched, Platform, ProcessKey, ProcessLife, Window};
+use crate::platform::{App, LaunchRequest, Launched, Platform, ProcessKey, ProcessLife, Responsive, Window};
 use crate::windows;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     let apps = platform.apps(deadline)?;
     let running: Vec<App> = apps.into_iter().filter(|app| names.iter().any(|name| matches(name, app))).collect();
     if !running.is_empty() {
-        return attach(platform, args, &running, deadline);
+        return attach(platform, args, &running, &names, deadline);
     }
     let cdp_port = args.cdp.map(cdp::reserve).transpose()?;
     let request = LaunchRequest {
@@ -78,7 +78,7 @@ fn answer(args: &Launch, process: &ProcessKey, app: Option<&App>, window: Option
 }
 
 /// It runs already: nothing is started, and nothing that was asked for beside that is passed over in silence.
-fn attach(platform: &dyn Platform, args: &Launch, running: &[App], deadline: Deadline) -> Answer {
+fn attach(platform: &dyn Platform, args: &Launch, running: &[App], names: &[String], deadline: Deadline) -> Answer {
     let mut pids: Vec<u32> = running.iter().map(|app| app.process.pid).collect();
     pids.dedup();
     if args.cdp.is_some() {
@@ -109,11 +109,23 @@ fn attach(platform: &dyn Platform, args: &Launch, running: &[App], deadline: Dea
         .suggest("Use --window-id with an id from list-windows instead."));
     }
     let windows = platform.windows(running, deadline)?;
-    let mut window = first_window(&windows).cloned();
-    if args.activate {
-        window = Some(activate(platform, window, running, deadline)?);
-    }
-    let mut out = answer(args, &app.process, Some(app), window.as_ref());
+    // What publishes its tree, answers, and is past its start stays in the background without a window.
+    let at_rest = app.root.is_some() && app.responsive == Responsive::Yes && !platform.young(&app.process);
+    let mut out = if windows.is_empty() && at_rest {
+        again(platform, args, app, names, deadline)?
+    } else {
+        let mut window = first_window(&windows).cloned();
+        if args.activate {
+            window = Some(activate(platform, window, running, deadline)?);
+        }
+        let mut out = answer(args, &app.process, Some(app), window.as_ref());
+        if window.is_none() {
+            let hint =
+                "It runs and shows no window yet. 'wait --window TITLE' waits for one; launch it again if none comes.";
+            out.insert("suggestion".into(), json!(hint));
+        }
+        out
+    };
     out.insert("attached".into(), json!(true));
     if !args.arg.is_empty() || !args.env.is_empty() || args.cwd.is_some() {
         out.insert(
@@ -144,6 +156,35 @@ fn activate(platform: &dyn Platform, window: Option<Window>, apps: &[App], deadl
 /// The error of something that came after a start: not to be repeated as if nothing had happened.
 fn started(error: Error) -> Error {
     if error.delivery() == Delivery::NotDelivered { error.with_delivery(Delivery::DeliveredUnverified) } else { error }
+}
+
+/// Starts a program that runs without a window once more, as a second click on its icon would: the one that runs is told,
+/// and shows its window. The caller's arguments are left out, as always where it runs already.
+fn again(
+    platform: &dyn Platform,
+    args: &Launch,
+    app: &App,
+    names: &[String],
+    deadline: Deadline,
+) -> Result<Map<String, Value>> {
+    let request = LaunchRequest { app: args.app.clone(), ..LaunchRequest::default() };
+    let launched = platform.launch(&request, deadline)?;
+    let until = Deadline::after(WINDOW_WAIT.min(deadline.left()));
+    let (process, shown, mut window) = appear(platform, &launched, names, until)?;
+    let app = shown.as_ref().unwrap_or(app);
+    if args.activate {
+        window = Some(activate(platform, window, std::slice::from_ref(app), deadline).map_err(started)?);
+    }
+    let mut out = answer(args, &process, Some(app), window.as_ref());
+    let why = "it ran without a window";
+    out.insert("details".into(), json!({"started_again": {"pid": launched.process.pid, "reason": why}}));
+    if window.is_none() {
+        out.insert(
+            "suggestion".into(),
+            json!("It runs in the background and showed no window when it was started again. 'close-app' ends it."),
+        );
+    }
+    Ok(out)
 }
 
 fn first_window(windows: &[Window]) -> Option<&Window> {

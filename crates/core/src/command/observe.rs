@@ -30,8 +30,12 @@ pub const MAX_TIMEOUT_MS: u64 = 86_400_000;
 pub fn surface(text: Option<&String>) -> Result<Surface> {
     let Some(text) = text else { return Ok(Surface::Window) };
     Surface::from_query(text).ok_or_else(|| {
-        let known: Vec<&str> = Surface::ALL.iter().map(|s| s.token()).collect();
-        Error::invalid(format!("{} is not a surface", echo(text))).suggest(format!("Surfaces: {}.", known.join(", ")))
+        let known: Vec<&str> = Surface::ALL.iter().filter(|s| s.of_application()).map(|s| s.token()).collect();
+        Error::invalid(format!("{} is not a surface", echo(text))).suggest(format!(
+            "Surfaces of an application: {}. Those served here are in 'status'; a dialog is a window of its own \
+             ('list-windows'), or a sheet, popover or alert inside one.",
+            known.join(", ")
+        ))
     })
 }
 

@@ -90,7 +90,7 @@ impl Launch {
     }
 }
 
-/// Close an application.
+/// Close an application: its windows are asked to close; a process that goes on without a window is then sent SIGTERM.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloseApp {

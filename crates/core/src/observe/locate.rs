@@ -33,6 +33,7 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         let supported: Vec<&str> = platform.supported_surfaces().iter().map(|s| s.token()).collect();
         return Err(Error::before(Code::PlatformNotSupported, format!("the surface {surface} is not served here"))
             .kind("surface_not_supported")
+            .suggest(format!("Surfaces here: {}. What is open of them: 'list-surfaces'.", supported.join(", ")))
             .detail("supported_surfaces", supported));
     }
     if surface == Surface::Window {

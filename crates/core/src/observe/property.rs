@@ -67,7 +67,7 @@ pub fn ask(facts: &Facts, question: Question) -> Result<(bool, bool), Error> {
     let can = |c: Capability| facts.capabilities.known().is_some_and(|set| set.has(c));
     Ok(match question {
         Question::Visible => {
-            if facts.shown_unsure {
+            if facts.shown_unsure() {
                 return Ok((false, false));
             }
             let shown = !states.has(State::Hidden) && !states.has(State::Offscreen);
@@ -92,7 +92,8 @@ pub fn ask(facts: &Facts, question: Question) -> Result<(bool, bool), Error> {
                 role,
                 Role::Option | Role::Tab | Role::TreeItem | Role::Cell | Role::Row | Role::MenuItem | Role::RadioButton
             );
-            (states.has(State::Selected), selectable || states.has(State::Selected) || can(Capability::Select))
+            let told = !facts.untold.has(State::Selected) && (selectable || can(Capability::Select));
+            (states.has(State::Selected), told || states.has(State::Selected))
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Which elements of a tree a query names, and what could not be decided (spec 2 §2). Pure.
 
-use super::ask::Query;
+use super::ask::{Query, StateClause};
 use super::fold::Pattern;
 use crate::evidence::Evidence;
 use crate::tree::name::{name_of, trimmed, value_of};
@@ -59,6 +59,8 @@ pub struct Found {
     pub searched: usize,
     /// Elements that may match, but what would decide could not be read.
     pub undecided: usize,
+    /// Elements that may match, but whose source does not publish the state asked for: no longer look would tell.
+    pub untold: usize,
     /// Places where children are missing although they should be there.
     pub cuts: usize,
     /// Containers that list their visible children only (decisions D6): elsewhere in them may be more matches.
@@ -127,7 +129,12 @@ pub fn verdict(query: &Query, facts: &Facts) -> Verdict {
         if query.states.is_empty() {
             return Verdict::Yes;
         }
-        let has = |set: StateSet| Verdict::of(query.states.iter().all(|c| set.has(c.state) == c.wanted));
+        // A state that is not there is "no" only where the source would tell it.
+        let one = |set: StateSet, c: &StateClause| match set.has(c.state) {
+            false if !c.wanted && facts.untold.has(c.state) => Verdict::Undecided,
+            has => Verdict::of(has == c.wanted),
+        };
+        let has = |set: StateSet| query.states.iter().fold(Verdict::Yes, |all, c| all.and(|| one(set, c)));
         match states_of(facts) {
             Evidence::Known(set) => has(set),
             Evidence::Absent => has(StateSet::EMPTY),
@@ -135,6 +142,11 @@ pub fn verdict(query: &Query, facts: &Facts) -> Verdict {
             Evidence::Unknown(_) => Verdict::Undecided,
         }
     })
+}
+
+/// Whether an undecided element would match if what its source does not publish were a "no".
+fn only_untold(query: &Query, facts: &Facts) -> bool {
+    !facts.untold.is_empty() && verdict(query, &Facts { untold: StateSet::EMPTY, ..facts.clone() }) == Verdict::Yes
 }
 
 /// Searches a tree. Without a clause every element matches.
@@ -161,6 +173,7 @@ pub fn search(query: &Query, tree: &RawTree) -> Found {
                 }
             }
             Verdict::No => {}
+            Verdict::Undecided if only_untold(query, &node.facts) => found.untold += 1,
             Verdict::Undecided => {
                 found.undecided += 1;
                 doubt = true;

@@ -138,6 +138,9 @@ pub fn to_json(
     match selection {
         Selection::Count => {
             out.insert("count".into(), found.matches.len().into());
+            if found.untold > 0 {
+                out.insert("untold".into(), found.untold.into());
+            }
             return Value::Object(out);
         }
         Selection::List { .. } => {
@@ -151,6 +154,9 @@ pub fn to_json(
     }
     if query.role.is_some() && found.matches.is_empty() {
         out.insert("roles_present".into(), json!(found.roles_present));
+    }
+    if found.untold > 0 {
+        out.insert("untold".into(), found.untold.into());
     }
     out.insert("snapshot_id".into(), snapshot_id.into());
     Value::Object(out)
@@ -168,10 +174,14 @@ pub fn to_text(
 ) -> String {
     let total = found.matches.len();
     if selection == Selection::Count {
-        return format!("count {total}\n");
+        let untold = if found.untold > 0 { format!(" | {} untold", found.untold) } else { String::new() };
+        return format!("count {total}{untold}\n");
     }
     let picked = selection.pick(found);
     let mut out = format!("snapshot {snapshot_id} | {} of {total} matches", picked.len());
+    if found.untold > 0 {
+        let _ = write!(out, " | {} untold", found.untold);
+    }
     if style == RefStyle::Local {
         let _ = write!(out, " | refs as @{snapshot_id}:eN");
     }

@@ -114,6 +114,24 @@ fn clauses_look_where_they_say() {
 }
 
 #[test]
+fn a_state_that_the_source_does_not_publish_is_no_no() {
+    let tab = || node(Role::Tab).label("Page").untold(State::Selected).untold(State::Hidden);
+    let state = |text| Ask { states: vec![text], ..Ask::default() };
+    assert_eq!(says(state("selected=false"), tab()), Verdict::Undecided);
+    assert_eq!(says(state("hidden=false"), tab()), Verdict::Undecided);
+    // What is published counts, and states are claimed on positive evidence only.
+    assert_eq!(says(state("selected"), tab()), Verdict::No);
+    assert_eq!(says(state("selected"), tab().state(State::Selected)), Verdict::Yes);
+    assert_eq!(says(state("selected=false"), tab().state(State::Selected)), Verdict::No);
+    assert_eq!(says(state("disabled=false"), tab()), Verdict::Yes);
+    assert_eq!(says(Ask { role: Some("button"), ..state("hidden=false") }, tab()), Verdict::No);
+    // Told as such, and no reason to look again.
+    let tree = node(Role::Window).child(tab()).child(node(Role::Tab).label("Other")).build();
+    let found = search(&query(Ask { role: Some("tab"), ..state("selected=false") }), &tree);
+    assert_eq!((&found.matches[..], found.untold, found.complete()), (&[2][..], 1, true));
+}
+
+#[test]
 fn states_that_cant_be_read_match_neither_way() {
     let state = |s| Ask { states: vec![s], ..Ask::default() };
     let off = || node(Role::Button).state(State::Disabled);

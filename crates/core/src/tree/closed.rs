@@ -46,6 +46,26 @@ impl Closed {
     }
 }
 
+impl Closed {
+    /// Whether an element is left out: it isn't shown, and nothing stands below it into which anybody could drill. It
+    /// stays where it has the focus or could not be read, where its container was asked for although it isn't shown, and
+    /// as what a combo box offers.
+    pub(super) fn drops(&self, tree: &RawTree, at: u32) -> bool {
+        let node = tree.node(at);
+        let Some(parent) = node.parent else { return false };
+        let read = node.facts.role.settled() && node.facts.states.settled() && node.cut.is_none();
+        read && earns_ref(&node.facts)
+            && has(node, State::Hidden)
+            && !has(node, State::Focused)
+            && !has(tree.node(parent), State::Hidden)
+            && !self.something_below(at)
+            && !tree
+                .ancestors_or_self(parent)
+                .take(3)
+                .any(|a| tree.node(a).facts.role == Evidence::Known(Role::ComboBox))
+    }
+}
+
 fn has(node: &RawNode, state: State) -> bool {
     states_of(&node.facts).known().is_some_and(|s| s.has(state))
 }

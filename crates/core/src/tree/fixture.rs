@@ -93,6 +93,12 @@ impl Spec {
         self.facts(|f| f.states = Evidence::Known(f.states.known().copied().unwrap_or_default().with(state)))
     }
 
+    /// Its source says nothing of this state.
+    #[must_use]
+    pub fn untold(self, state: State) -> Self {
+        self.facts(|f| f.untold.insert(state))
+    }
+
     /// Its states can't be read.
     #[must_use]
     pub fn states_unknown(self) -> Self {

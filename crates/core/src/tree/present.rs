@@ -106,7 +106,8 @@ pub struct Presented {
     pub folded: usize,
     /// Shown elements whose children the depth cut off.
     pub clamped: usize,
-    /// Shown elements whose children were folded because nothing of them is on the screen.
+    /// Shown elements whose children were folded because nothing of them is on the screen, and single elements that were
+    /// left out for the same reason.
     pub closed: usize,
     /// Whether bounds are shown.
     pub bounds: bool,
@@ -236,7 +237,7 @@ pub fn unread(facts: &Facts) -> Vec<&'static str> {
 
 /// Shows a tree.
 pub fn present(tree: &RawTree, options: &Options) -> Presented {
-    let (mut work, mut complete) = walk(tree, options);
+    let (mut work, mut complete, dropped) = walk(tree, options);
     if options.interactive_only {
         drop_inert(&mut work);
     }
@@ -250,12 +251,13 @@ pub fn present(tree: &RawTree, options: &Options) -> Presented {
     complete &= tree.kind.is_none() && !work.is_empty();
     let shown = |w: &&Work| w.keep && !w.splice;
     let clamped = work.iter().filter(shown).filter(|w| w.clamped).count();
-    let closed = work.iter().filter(shown).filter(|w| w.closed).count();
+    let closed = work.iter().filter(shown).filter(|w| w.closed).count() + dropped;
     Presented { nodes: lay_out(&work), complete, folded, clamped, closed, bounds: options.include_bounds }
 }
 
-/// Walks down to the wanted depth and says for each element what is cut there.
-fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
+/// Walks down to the wanted depth and says for each element what is cut there; and how many `-i` left out because they
+/// aren't shown.
+fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool, usize) {
     let max_depth = if options.skeleton { options.max_depth.min(SKELETON_DEPTH) } else { options.max_depth };
     let mut work: Vec<Work> = Vec::new();
     let mut complete = true;
@@ -265,6 +267,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
     if !tree.nodes.is_empty() {
         stack.push((0, None, None));
     }
+    let mut dropped = 0;
     while let Some((raw, parent, hint)) = stack.pop() {
         let node = tree.node(raw);
         let at = work.len() as u32;
@@ -273,6 +276,10 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             Some(p) => (p.depth + u32::from(!transparent(tree, raw, options)), p.raw_depth + 1, p.anchor),
         };
         let (in_depth, in_limit) = (depth < max_depth, raw_depth < MAX_RAW_DEPTH);
+        if not_on_screen.as_ref().is_some_and(|c| c.drops(tree, raw)) {
+            dropped += 1;
+            continue;
+        }
         let has_children = children(tree, raw).next().is_some();
         let closed = not_on_screen.as_ref().is_some_and(|c| c.folds(tree, raw));
         // What `-i` would drop at any depth isn't cut off by this one.
@@ -322,7 +329,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool) {
             stack[first..].reverse();
         }
     }
-    (work, complete)
+    (work, complete, dropped)
 }
 
 /// `-i`: drops leaves without a ref, without children and without anything cut below them; from the bottom up, so that

@@ -5,7 +5,7 @@ use crate::geometry::Rect;
 use crate::vocab::capability::CapabilitySet;
 use crate::vocab::native_id::NativeId;
 use crate::vocab::role::Role;
-use crate::vocab::state::StateSet;
+use crate::vocab::state::{State, StateSet};
 use serde::{Deserialize, Serialize};
 
 /// An adapter's own address of an element: opaque to core, serialisable, comparable.
@@ -102,8 +102,9 @@ pub struct Facts {
     pub item: bool,
     /// Whether the address follows the element.
     pub grade: Grade,
-    /// Whether nothing tells that its page is shown: it may be visible or not.
-    pub shown_unsure: bool,
+    /// States of which the source says nothing for this element, so that their absence is no "no": `hidden` where nothing
+    /// tells whether its page is shown, `selected` where the toolkit publishes no choice.
+    pub untold: StateSet,
     /// Whether it stands in a page that shares its place with others.
     pub in_page: bool,
     /// Elements by which the adapter tells whether that page is shown; empty where there are none.
@@ -113,6 +114,13 @@ pub struct Facts {
     /// The adapter's own note of what is worth reading of this element; kept with its ref, so that it is asked for
     /// nothing that it does not have.
     pub plan: u32,
+}
+
+impl Facts {
+    /// Whether nothing tells that it is shown: it may be visible or not.
+    pub fn shown_unsure(&self) -> bool {
+        self.untold.has(State::Hidden)
+    }
 }
 
 impl Default for Facts {
@@ -132,7 +140,7 @@ impl Default for Facts {
             secure: false,
             item: false,
             grade: Grade::Slot,
-            shown_unsure: false,
+            untold: StateSet::EMPTY,
             in_page: false,
             page_signs: Vec::new(),
             web_wrapper: false,

@@ -13,6 +13,7 @@ use crate::observe::target::{find_app, matches};
 use crate::platform::{Platform, Window};
 use crate::vocab::surface::Surface;
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// Pause between looks.
@@ -22,6 +23,9 @@ const LOOK_MS: u64 = 2_000;
 /// One look at least: one that has begun may finish, so that the last one, or the only one of `--timeout 0`, is not cut
 /// to nothing and then told as silence.
 const LOOK_AT_LEAST_MS: u64 = 500;
+/// Titles that a wait for a window names when its time is up, and characters of each.
+const MAX_TITLES: usize = 20;
+const MAX_TITLE_CHARS: usize = 120;
 
 /// `wait`.
 pub fn run(context: &Context, args: &Wait) -> Answer {
@@ -33,9 +37,12 @@ pub fn run(context: &Context, args: &Wait) -> Answer {
         }
         Mode::Window(title) => {
             let platform = context.platform()?;
-            until(timeout, "window", &[("title", json!(title))], |deadline| {
-                Ok(window(platform, args.app.as_deref(), title, deadline)?
-                    .map(|w| json!({"found": true, "window": window_json(&w)})))
+            let seen = RefCell::new(Vec::new());
+            let describe = |error: Error| error.detail("title", title).detail("titles_seen", json!(&*seen.borrow()));
+            until_described(timeout, "window", describe, passes, |deadline| {
+                let (found, titles) = window(platform, args.app.as_deref(), title, deadline)?;
+                seen.replace(titles);
+                Ok(found.map(|w| json!({"found": true, "window": window_json(&w)})))
             })
         }
         Mode::Menu => menu(context, args, "menu", true),
@@ -122,8 +129,13 @@ fn unmet(predicate: &str) -> String {
     }
 }
 
-/// The window whose title is, or else contains, the text.
-fn window(platform: &dyn Platform, app: Option<&str>, title: &str, deadline: Deadline) -> Result<Option<Window>> {
+/// The window whose title is, or else contains, the text; and the titles there are.
+fn window(
+    platform: &dyn Platform,
+    app: Option<&str>,
+    title: &str,
+    deadline: Deadline,
+) -> Result<(Option<Window>, Vec<String>)> {
     let mut apps = platform.apps(deadline)?;
     if let Some(name) = app {
         apps.retain(|a| matches(name, a));
@@ -131,7 +143,9 @@ fn window(platform: &dyn Platform, app: Option<&str>, title: &str, deadline: Dea
     let windows = platform.windows(&apps, deadline)?;
     let wanted = title.to_lowercase();
     let equal = windows.iter().find(|w| w.title.to_lowercase() == wanted);
-    Ok(equal.or_else(|| windows.iter().find(|w| w.title.to_lowercase().contains(&wanted))).cloned())
+    let found = equal.or_else(|| windows.iter().find(|w| w.title.to_lowercase().contains(&wanted))).cloned();
+    let titles = windows.iter().filter(|w| !w.title.is_empty()).take(MAX_TITLES);
+    Ok((found, titles.map(|w| w.title.chars().take(MAX_TITLE_CHARS).collect()).collect()))
 }
 
 fn menu(context: &Context, args: &Wait, predicate: &str, open: bool) -> Answer {

@@ -1,6 +1,6 @@
 //! `wait --text`: a text somewhere in the window. An incomplete read proves no absence and no count.
 
-use super::until;
+use super::{passes, until_described};
 use crate::command::Context;
 use crate::command::wait::Wait;
 use crate::envelope::Answer;
@@ -11,6 +11,7 @@ use crate::platform::ReadPlan;
 use crate::tree::name::shown_role;
 use crate::vocab::surface::Surface;
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
 
 /// Looks until the text is there, so many times where a count is given.
 pub fn wait(context: &Context, args: &Wait, text: &str, count: Option<usize>) -> Answer {
@@ -19,8 +20,18 @@ pub fn wait(context: &Context, args: &Wait, text: &str, count: Option<usize>) ->
     // The text itself may be private: only its length is reported.
     let mut details = vec![("text_chars", json!(text.chars().count()))];
     details.extend(count.map(|n| ("expected_count", json!(n))));
-    until(args.timeout(), "text", &details, |deadline| {
+    // Where it was looked for: the caller may have meant another window.
+    let looked = RefCell::new(None);
+    let describe = |error: Error| {
+        let error = details.iter().fold(error, |e, (key, value)| e.detail(key, value.clone()));
+        match &*looked.borrow() {
+            Some(window) => error.detail("window", Value::clone(window)),
+            None => error,
+        }
+    };
+    until_described(args.timeout(), "text", describe, passes, |deadline| {
         let root = locate::root(platform, scope, Surface::Window, deadline)?;
+        looked.replace(Some(json!({"id": root.source.window_id, "title": root.source.window_title})));
         let tree = platform.read_tree(&root.handle, &root.above, &root.process, &ReadPlan::contract(deadline))?;
         let search = find::with_text(&tree, text)?;
         let found = &search.matches;

@@ -181,7 +181,7 @@ pub fn compose(native: &Native, place: &Place) -> Facts {
         secure,
         item,
         grade: place.above.grade(number, toolkit),
-        shown_unsure: place.above.unsure && place.above.asks_extents(number, native.states_or_none(), toolkit),
+        untold: untold(native, place, known_role),
         in_page: false,
         page_signs: Vec::new(),
         web_wrapper: place.above.in_web && is_wrapper(native, known_role, number),
@@ -287,9 +287,12 @@ fn value(native: &Native, toolkit: Toolkit, role: Role, secure: bool) -> Evidenc
         return Evidence::Absent;
     }
     if number == n::COMBO_BOX {
-        let shown =
-            if toolkit.combo_name_is_value() { native.name.clone().blank_as_absent() } else { Evidence::Absent };
-        return first_known(shown, || first_known(native.selected.clone(), || native.text.clone().blank_as_absent()));
+        let named = || match toolkit.combo_name_is_value() {
+            true => native.name.clone().blank_as_absent(),
+            false => Evidence::Absent,
+        };
+        let chosen = first_known(native.selected.clone(), named);
+        return first_known(chosen, || native.text.clone().blank_as_absent());
     }
     if is_gauge(number) || role == Role::Incrementor {
         // What a spin button shows is its text; a slider has a number alone.
@@ -361,6 +364,23 @@ fn states(native: &Native, place: &Place, role: Role, secure: bool) -> Evidence<
         when(s.has(States::HAS_POPUP), State::HasPopup);
         set
     })
+}
+
+/// States whose absence says nothing (FINDINGS §5 "tab": Qt's tabs report neither that they can be chosen nor that they
+/// are).
+fn untold(native: &Native, place: &Place, role: Role) -> StateSet {
+    use Role::*;
+    let Some(states) = native.states.known() else { return StateSet::EMPTY };
+    let number = native.role_number().unwrap_or(n::INVALID);
+    let mut out = StateSet::EMPTY;
+    if place.above.unsure && place.above.asks_extents(number, *states, place.toolkit) {
+        out.insert(State::Hidden);
+    }
+    let choice = matches!(role, Option | Tab | TreeItem | Cell | Row | MenuItem | RadioButton);
+    if choice && !states.has(States::SELECTABLE) && !states.has(States::SELECTED) {
+        out.insert(State::Selected);
+    }
+    out
 }
 
 fn capabilities(native: &Native, toolkit: Toolkit, role: Role) -> Evidence<CapabilitySet> {

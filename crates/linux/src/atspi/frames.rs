@@ -130,7 +130,7 @@ pub fn of_app(app: &App, toolkit: Option<Toolkit>, tops: Option<Vec<Top>>, scree
     for (top, found) in frames.iter().zip(found) {
         if is_listed(top, found.is_some(), all_found) {
             open += usize::from(found.is_none());
-            out.push(window(app, top, toolkit, found.map(|w| own[w]), matches!(screen, Screen::X11(_))));
+            out.push(window(app, top, found.map(|w| own[w]), matches!(screen, Screen::X11(_))));
         }
     }
     // Windows that the application shows and no tree tells of, less those that frames of theirs may be.
@@ -149,7 +149,7 @@ fn shape(top: &Top, toolkit: Option<Toolkit>) -> Frame {
     }
 }
 
-fn window(app: &App, top: &Top, toolkit: Option<Toolkit>, x: Option<&X11Window>, asked: bool) -> Window {
+fn window(app: &App, top: &Top, x: Option<&X11Window>, asked: bool) -> Window {
     let states = &top.native.states;
     let state = |bit: u64| states.as_ref().map(|s| s.has(bit));
     let by_x = |f: fn(&X11Window) -> bool| match x {
@@ -157,14 +157,10 @@ fn window(app: &App, top: &Top, toolkit: Option<Toolkit>, x: Option<&X11Window>,
         None if asked => Evidence::Absent,
         None => Evidence::Unknown(Cause::NotRead),
     };
-    // A toolkit that names a window by its widget's type says nothing of its title.
-    let typed = |t: &str| toolkit.is_some_and(|k| k.names_windows_by_type(t));
-    let title = top.native.name.known().filter(|t| !t.trim().is_empty()).cloned();
-    let of_x = x.and_then(|w| w.title.clone()).filter(|t| !t.trim().is_empty());
-    let title = match (title, of_x) {
-        (Some(own), Some(screen)) if typed(&own) => Some(screen),
-        (own, screen) => own.or(screen),
-    };
+    // What the window system shows is the title; a toolkit's name for the window may be less (Qt leaves out the
+    // application's name) or no title at all (GTK 4.8 names windows by their type).
+    let own = || top.native.name.known().filter(|t| !t.trim().is_empty()).cloned();
+    let title = x.and_then(|w| w.title.clone()).filter(|t| !t.trim().is_empty()).or_else(own);
     let on_screen = |s: &States| s.has(States::VISIBLE) && s.has(States::SHOWING) && !s.has(States::ICONIFIED);
     Window {
         id: window_id(&top.object),

@@ -377,6 +377,10 @@ impl<'a> Reads<'a> {
                 Evidence::Unknown(c) => Evidence::Unknown(c),
             };
         }
+        if let Evidence::Known(entry) = &self.subjects[0].native.chosen {
+            let texts = super::selection::entries(self.wire, self.toolkit, vec![entry.clone()], self.deadline);
+            self.subjects[0].native.selected = texts.into_iter().next().unwrap_or(Evidence::Absent);
+        }
         let top = self.ancestors.len() == 1;
         let origin = if bounds && self.toolkit.extents_are_of_window() {
             let window = self.ancestors.clone().rev().nth(1).map_or(0, |at| at);

@@ -4,6 +4,7 @@ use super::compose::{label_text, takes_child_label, wants_child_labels};
 use super::flight::{self, Subject};
 use super::native::Label;
 use super::role::{self, native as n};
+use super::selection;
 use super::toolkit::Toolkit;
 use super::tree::Node;
 use crate::bus::{Object, Wire};
@@ -30,6 +31,7 @@ pub fn in_tree(wire: &dyn Wire, toolkit: Toolkit, nodes: &[Node], subjects: &mut
         let chosen = selected(nodes, subjects, at, toolkit);
         subjects[at].native.selected = chosen;
     }
+    chosen(wire, toolkit, subjects, deadline);
     let related: Vec<usize> = (0..nodes.len())
         .filter(|at| matches!(&subjects[*at].native.labelled_by, Evidence::Known(l) if !l.is_empty()))
         .collect();
@@ -82,6 +84,32 @@ fn inside(nodes: &[Node], subjects: &[Subject], top: usize, toolkit: Toolkit) ->
         }
     }
     Evidence::Known(found)
+}
+
+/// Texts of the entries that combo boxes say are chosen: from the tree, or read where they aren't part of it.
+fn chosen(wire: &dyn Wire, toolkit: Toolkit, subjects: &mut [Subject], deadline: Deadline) {
+    let told: Vec<(usize, Object)> =
+        subjects.iter().enumerate().filter_map(|(at, s)| Some((at, s.native.chosen.known()?.clone()))).collect();
+    if told.is_empty() {
+        return;
+    }
+    let wanted: HashMap<&Object, usize> = told.iter().enumerate().map(|(i, (_, entry))| (entry, i)).collect();
+    let mut texts = vec![None; told.len()];
+    for subject in subjects.iter().filter(|s| s.native.role.known().is_some() && s.native.name.settled()) {
+        if let Some(at) = wanted.get(&subject.object) {
+            texts[*at] = Some(selection::entry_text(&subject.native, toolkit));
+        }
+    }
+    let missing: Vec<usize> = (0..told.len()).filter(|at| texts[*at].is_none()).collect();
+    let entries = missing.iter().map(|at| told[*at].1.clone()).collect::<Vec<_>>();
+    if !entries.is_empty() {
+        for (at, text) in missing.into_iter().zip(selection::entries(wire, toolkit, entries, deadline)) {
+            texts[at] = Some(text);
+        }
+    }
+    for ((at, _), text) in told.iter().zip(texts) {
+        subjects[*at].native.selected = text.unwrap_or(Evidence::Unknown(Cause::NotRead));
+    }
 }
 
 /// The display text of what is chosen in a combo box: the selected item below it.

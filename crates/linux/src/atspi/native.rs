@@ -48,6 +48,8 @@ pub struct Native {
     pub text: Evidence<String>,
     /// Current value.
     pub number: Evidence<f64>,
+    /// The child that the element says is chosen, where it is asked for it.
+    pub chosen: Evidence<Object>,
     /// What is selected, as text.
     pub selected: Evidence<String>,
     /// Elements that label this one by relation.
@@ -86,6 +88,7 @@ impl Default for Native {
             characters: Evidence::Absent,
             text: Evidence::Absent,
             number: Evidence::Absent,
+            chosen: Evidence::Absent,
             selected: Evidence::Absent,
             labelled_by: Evidence::Absent,
             child_labels: Evidence::Absent,
@@ -123,6 +126,8 @@ pub enum Field {
     /// In screen coordinates as the toolkit understands them.
     Extents,
     Cell,
+    /// The first selected child.
+    Chosen,
 }
 
 /// What every element is asked.
@@ -156,6 +161,7 @@ impl Field {
             Field::Relations => Call::new(object, i::ACCESSIBLE, "GetRelationSet"),
             Field::Extents => Call::with(object, i::COMPONENT, "GetExtents", Body::UInt(0)),
             Field::Cell => Call::get(object, i::TABLE_CELL, "Position"),
+            Field::Chosen => Call::with(object, i::SELECTION, "GetSelectedChild", Body::Int(0)),
         }
     }
 
@@ -199,6 +205,10 @@ impl Native {
             Field::Number => unread(&mut self.number),
             Field::Relations => unread(&mut self.labelled_by),
             Field::Cell => unread(&mut self.cell),
+            Field::Chosen => {
+                unread(&mut self.chosen);
+                unread(&mut self.selected);
+            }
             _ => {}
         }
     }
@@ -235,6 +245,9 @@ impl Native {
         }
         if !has(Field::Cell) {
             self.cell = Evidence::Absent;
+        }
+        if !has(Field::Chosen) {
+            self.chosen = Evidence::Absent;
         }
     }
 
@@ -313,6 +326,17 @@ impl Native {
             Field::Cell => {
                 let got = self.read(field, answer, toolkit, |r| r.ints_property());
                 self.cell = got.map(|(row, column)| (i64::from(row), i64::from(column)));
+            }
+            Field::Chosen => {
+                self.chosen = match self.read(field, answer, toolkit, |r| r.object()) {
+                    Evidence::Known(child) if child.is_null() => Evidence::Absent,
+                    chosen => chosen,
+                };
+                self.selected = match &self.chosen {
+                    Evidence::Known(_) => Evidence::Unknown(Cause::NotRead),
+                    Evidence::Absent => Evidence::Absent,
+                    Evidence::Unknown(c) => Evidence::Unknown(c.clone()),
+                };
             }
         }
     }

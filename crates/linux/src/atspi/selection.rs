@@ -15,6 +15,38 @@ use agent_desktop_core::evidence::{Cause, Evidence};
 const MAX_ITEMS: usize = 512;
 const LEVELS: usize = 3;
 
+/// The text of a combo box's chosen entry. Absent where the entry does not tell: one that opens a submenu stands for
+/// what was chosen in there, and a cell for a row that is counted otherwise.
+pub fn entry_text(entry: &Native, toolkit: Toolkit) -> Evidence<String> {
+    match &entry.role {
+        Evidence::Known(n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM) => label_text(entry, toolkit),
+        Evidence::Unknown(cause) => Evidence::Unknown(cause.clone()),
+        _ => Evidence::Absent,
+    }
+}
+
+/// The same of entries that are read for it, in one flight.
+pub fn entries(wire: &dyn Wire, toolkit: Toolkit, entries: Vec<Object>, deadline: Deadline) -> Vec<Evidence<String>> {
+    let mut subjects: Vec<Subject> =
+        entries.into_iter().map(|object| Subject { object, native: Native::default() }).collect();
+    let jobs = (0..subjects.len()).flat_map(|at| [(at, Field::Role), (at, Field::Name)]).collect();
+    flight::read(wire, toolkit, &mut subjects, jobs, deadline);
+    subjects.iter().map(|s| entry_text(&s.native, toolkit)).collect()
+}
+
+/// The text of what a combo box says is chosen, asked now.
+pub fn of_combo(wire: &dyn Wire, toolkit: Toolkit, combo: &Object, deadline: Deadline) -> Evidence<String> {
+    let mut asked = [Subject { object: combo.clone(), native: Native::default() }];
+    flight::read(wire, toolkit, &mut asked, vec![(0, Field::Chosen)], deadline);
+    match &asked[0].native.chosen {
+        Evidence::Known(entry) => {
+            entries(wire, toolkit, vec![entry.clone()], deadline).pop().unwrap_or(Evidence::Absent)
+        }
+        Evidence::Absent => Evidence::Absent,
+        Evidence::Unknown(cause) => Evidence::Unknown(cause.clone()),
+    }
+}
+
 /// The display texts of what is selected in the container.
 pub fn of(wire: &dyn Wire, toolkit: Toolkit, container: &Object, deadline: Deadline) -> Evidence<Vec<String>> {
     const FIELDS: [Field; 4] = [Field::Role, Field::States, Field::Name, Field::ChildCount];

@@ -180,12 +180,6 @@ impl Toolkit {
         }
     }
 
-    /// L2-4: a GTK 4.8 window without an accessible name of its own carries its C type's name, of any prefix. An
-    /// application's own title may look the same: X11's title decides.
-    pub fn names_windows_by_type(self, name: &str) -> bool {
-        self == Gtk4 && is_type_name(name) && name.ends_with("Window")
-    }
-
     /// GTK 4.8 names every tab "Tab", in the user's language (seen in gtk4-widget-factory): the label inside tells more.
     pub fn name_is_generic(self, role: u32) -> bool {
         self == Gtk4 && role == n::PAGE_TAB
@@ -242,6 +236,12 @@ impl Toolkit {
     /// relation is the label, the name is the text).
     pub fn combo_name_is_value(self) -> bool {
         matches!(self, Gtk3 | LibreOffice | Qt5 | Qt6)
+    }
+
+    /// Where that name is the first text of the row's data, shown or not: an id or an icon's name where the program keeps
+    /// one in the row (seen in mousepad and gtk3-widget-factory). The chosen entry of the combo box's menu has the text.
+    pub fn combo_name_may_be_an_id(self) -> bool {
+        self == Gtk3
     }
 
     /// FINDINGS §4b "Where the telling text is": Gecko makes no nodes of text; the element itself carries it.

@@ -128,6 +128,9 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
     {
         out.push(Field::Cell);
     }
+    if number == n::COMBO_BOX && toolkit.combo_name_may_be_an_id() && interfaces.has(Interfaces::SELECTION) {
+        out.push(Field::Chosen);
+    }
     if bounds || above.asks_extents(number, states, toolkit) {
         out.push(Field::Extents);
     }
@@ -135,7 +138,7 @@ pub fn wanted(native: &Native, toolkit: Toolkit, above: Above, bounds: bool) -> 
 }
 
 /// The fields of the second flight, in the order of their bits in a plan that is kept with a ref.
-const PLANNED: [Field; 11] = [
+const PLANNED: [Field; 12] = [
     Field::RoleName,
     Field::ActionCount,
     Field::Id,
@@ -147,6 +150,7 @@ const PLANNED: [Field; 11] = [
     Field::Cell,
     Field::Actions,
     Field::ActionName(0),
+    Field::Chosen,
 ];
 
 /// The plan that stands for these fields.

@@ -86,9 +86,8 @@ fn closed_row(items: &[options::Item], wanted: &str) -> Result<Vec<Plan>, Error>
 
 /// The option with this text in a container, or the element itself where it is that option.
 fn select(wire: &dyn Wire, offer: &Offer, wanted: &str, deadline: Deadline) -> Result<Vec<Plan>, Error> {
-    if let Some(own) = options::own(wire, offer, deadline)?
-        && same_text(&own.text, wanted)
-    {
+    let own = options::own(wire, offer, deadline)?;
+    if let Some(own) = own.as_ref().filter(|own| same_text(&own.text, wanted)) {
         let container = Offer {
             object: own.parent.clone(),
             role: own.parent_role,
@@ -96,7 +95,7 @@ fn select(wire: &dyn Wire, offer: &Offer, wanted: &str, deadline: Deadline) -> R
             actions: Vec::new(),
             ..offer.clone()
         };
-        return options::ways(&container, &own, offer);
+        return options::ways(&container, own, offer);
     }
     if let Some(button) = popup::button(wire, offer, deadline).filter(|_| ladder::drops_down(offer.toolkit)) {
         return Ok(vec![Plan::ChooseInPopup { button: button.handle() }]);
@@ -109,7 +108,15 @@ fn select(wire: &dyn Wire, offer: &Offer, wanted: &str, deadline: Deadline) -> R
     if items.is_empty() && offer.role == n::COMBO_BOX {
         return Ok(Vec::new());
     }
-    let item = options::one(items, wanted)?;
+    let item = match (options::one(items, wanted), own) {
+        (Err(none), Some(own)) if none.kind_name() == Some("select_menu_item_not_found") => {
+            return Err(none.detail("own_text", own.text.clone()).suggest(
+                "This element is an option itself: its text is in details.own_text. Select it by that, by its container, or \
+                 click it.",
+            ));
+        }
+        (item, _) => item?,
+    };
     let own = Offer::read(wire, &item.object, deadline)?;
     options::ways(offer, &item, &own)
 }

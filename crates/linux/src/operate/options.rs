@@ -21,6 +21,9 @@ const MAX_DEPTH: usize = 7;
 /// Levels between an option and its label, and labels that make its text: as a tree's names are made.
 const LABEL_DEPTH: usize = 5;
 const MAX_LABELS: usize = 4;
+/// Options whose texts a refusal names, and bytes of each.
+const MAX_TOLD: usize = 20;
+const MAX_TOLD_BYTES: usize = 80;
 
 /// One option.
 #[derive(Clone, Debug, PartialEq)]
@@ -243,21 +246,30 @@ pub fn labels_inside(
 /// The one option with this text.
 pub fn one(items: Vec<Item>, wanted: &str) -> Result<Item, Error> {
     let total = items.len();
+    let told: Vec<String> = items.iter().map(|i| shortened(&i.text)).filter(|t| !t.is_empty()).take(MAX_TOLD).collect();
     let mut equal: Vec<Item> = items.into_iter().filter(|i| same_text(&i.text, wanted)).collect();
     match equal.len() {
         1 => Ok(equal.remove(0)),
         0 => Err(Error::before(Code::ActionFailed, "no option has this text")
             .kind("select_menu_item_not_found")
             .detail("options", total)
+            .detail("texts", told)
             .suggest(
-                "Take a snapshot of the element to see its options: the text must be equal but for white space. A list \
-                 that shows only what is chosen has the others once it is opened.",
+                "The text must be equal, but for white space, to one of details.texts: those are the first ones there. A \
+                 list that shows only what is chosen has the others once it is opened.",
             )),
         count => Err(Error::before(Code::AmbiguousTarget, format!("{count} options have this text"))
             .kind("option_not_unique")
             .detail("matches", count)
             .suggest("Act on the option's own ref from a snapshot.")),
     }
+}
+
+/// An option's text for a refusal.
+fn shortened(text: &str) -> String {
+    let mut text = text.trim().to_owned();
+    crate::atspi::flight::clip(&mut text, MAX_TOLD_BYTES);
+    text
 }
 
 fn too_many() -> Error {

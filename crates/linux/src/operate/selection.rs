@@ -32,7 +32,14 @@ fn read(wire: &dyn Wire, offer: &Offer, deadline: Deadline) -> Result<Option<Vec
     let toolkit = offer.toolkit;
     let qt = matches!(toolkit, Toolkit::Qt5 | Toolkit::Qt6);
     match offer.role {
-        // The name is what is chosen: combo boxes of GTK 3, LibreOffice and Qt, tab lists of Qt.
+        // The name is what is chosen: combo boxes of LibreOffice and Qt, tab lists of Qt.
+        n::COMBO_BOX if toolkit.combo_name_may_be_an_id() && offer.interfaces.has(Interfaces::SELECTION) => {
+            match crate::atspi::selection::of_combo(wire, toolkit, &offer.object, deadline) {
+                Evidence::Known(text) => return Ok(Some(vec![text])),
+                Evidence::Unknown(cause) => return Err(cause),
+                Evidence::Absent => return own_name(wire, &offer.object, deadline).map(Some),
+            }
+        }
         n::COMBO_BOX if toolkit.combo_name_is_value() => return own_name(wire, &offer.object, deadline).map(Some),
         n::PAGE_TAB_LIST if qt => return own_name(wire, &offer.object, deadline).map(Some),
         n::COMBO_BOX if toolkit == Toolkit::Gtk4 && !offer.interfaces.has(Interfaces::SELECTION) => {

@@ -96,3 +96,34 @@ fn interactive_folds_closed_menus_and_pages_that_are_not_shown() {
     let p = present(&entry("File").child(own()).build(), &options);
     assert_eq!((p.nodes.len(), p.closed), (4, 1));
 }
+
+#[test]
+fn interactive_counts_single_controls_that_are_not_shown_and_leaves_them_out() {
+    let bit = |name: &str| node(Role::Button).name(name).can(Capability::Click);
+    let hidden = |name: &str| bit(name).state(State::Hidden);
+    let tree = || {
+        node(Role::Window)
+            .name("w")
+            .child(bit("Now"))
+            .child(hidden("63").child(node(Role::StaticText).name("63")))
+            .child(hidden("62"))
+            .child(hidden("Here").state(State::Focused))
+            .child(node(Role::ComboBox).child(node(Role::Menu).child(hidden("One"))))
+            .build()
+    };
+    let options = Options { interactive_only: true, ..Options::default() };
+    let p = present(&tree(), &options);
+    assert_eq!((p.closed, p.complete), (2, true));
+    let names: Vec<_> = p
+        .nodes
+        .iter()
+        .filter_map(|n| crate::tree::name::name_of(&tree().node(n.raw).facts).into_known())
+        .map(|n| n.text)
+        .collect();
+    assert_eq!(names, ["w", "Now", "Here", "One"]);
+    assert_eq!(crate::tree::json::cut_json(&p), Some(serde_json::json!({"folded": 2})));
+    assert_eq!(present(&tree(), &Options::default()).nodes.len(), tree().nodes.len());
+    // Who asks for the part that isn't shown sees what is in it.
+    let page = node(Role::Group).name("page").state(State::Hidden).child(hidden("Later")).build();
+    assert_eq!(present(&page, &options).nodes.len(), 2);
+}

@@ -400,7 +400,7 @@ fn a_page_is_shown_by_what_its_labels_name() {
         let tree = read_with(app, Toolkit::Gtk4, &ReadPlan::contract(Deadline::after_ms(1_000))).unwrap();
         let of = |n: &RawNode| {
             let hidden = n.facts.states.known().unwrap().has(State::Hidden);
-            (n.handle.as_str()[BUS.len()..].to_owned(), (hidden, n.facts.shown_unsure))
+            (n.handle.as_str()[BUS.len()..].to_owned(), (hidden, n.facts.shown_unsure()))
         };
         tree.nodes.iter().map(of).collect()
     };
