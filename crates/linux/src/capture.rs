@@ -1,6 +1,7 @@
 //! Pictures of windows and of the screen.
 
 use crate::LinuxPlatform;
+use crate::process;
 use crate::traits::process_life;
 use crate::x11::capture::{self, Failure, Picture};
 use crate::x11::{self, Rect as XRect, X11Error, X11Window};
@@ -24,6 +25,10 @@ impl Capture for LinuxPlatform {
             other => other,
         };
         let picture = picture.map_err(|failure| failed(failure, &found))?;
+        // A stopped application hasn't painted what was uncovered since: the screen may still show the cover there.
+        if picture.of_screen && found.pid.and_then(process::stat::is_stopped) == Some(true) {
+            return Err(failed(Failure::NotRepainted, &found));
+        }
         // The id may have gone to another window while the server was asked.
         self.corroborated(window, deadline)?;
         Ok(shown(picture))
@@ -87,7 +92,7 @@ impl LinuxPlatform {
 }
 
 fn shown(picture: Picture) -> WindowPicture {
-    let Picture { rgba, bounds, popups } = picture;
+    let Picture { rgba, bounds, popups, .. } = picture;
     WindowPicture {
         pixels: Pixels { width: bounds.width, height: bounds.height, rgba },
         bounds: rect(bounds),

@@ -305,7 +305,7 @@ fn the_guard_stops_half_way() {
     let error = played.stopped.unwrap();
     assert_eq!((error.kind_name(), played.delivered, played.touched), (Some("window_not_in_front"), 0, false));
     let other = second.key.clone().unwrap();
-    assert_eq!(error.details()["found"]["id"], other.id);
+    assert_eq!(error.details()["found"]["x11_window"], other.id);
 
     let (strokes, _) = drag(first.key.as_ref().unwrap(), &d);
     let Stroke::Move(at) = strokes[0] else { panic!() };

@@ -355,3 +355,76 @@ fn ten_callers() {
 fn fifty_callers() {
     callers(50);
 }
+
+/// What lies above an element on a page gets no click in its place, whether or not it does anything itself.
+fn covered_on_a_page(browser: &str) {
+    let desk = Desk::new();
+    let page = desk.dir.path().join("covered.html");
+    let place = "position:absolute;left:40px;top:40px;width:200px;height:60px";
+    let html = format!(
+        "<title>nothing</title><button style='{place}' onclick=\"document.title='under'\">Under</button>\
+         <button style='{place};left:20px;top:20px;width:260px;height:110px' onclick=\"document.title='above'\">Above</button>\
+         <button style='{place};top:240px' onclick=\"document.title='veiled'\">Veiled</button>\
+         <div style='{place};top:230px;height:90px;background:#ccc' onclick=\"document.title='veil'\">a veil</div>\
+         <button style='{place};top:400px' onclick=\"document.title='free'\">Free</button>"
+    );
+    std::fs::write(&page, html).unwrap();
+    desk.ok(&["launch", browser, "--arg", page.to_str().unwrap()]);
+    let find = |name: &str| {
+        wait_for(&format!("{browser}: {name}"), || {
+            let reply = desk.cli(&["find", "--app", browser, "--role", "button", "--name", name, "--exact", "--first"]);
+            let data = (reply.code == 0).then(|| reply.data())?;
+            data["match"]["ref_id"].as_str().map(str::to_owned)
+        })
+    };
+    let title = || {
+        let out = desk.command("xdotool").args(["getactivewindow", "getwindowname"]).output().unwrap();
+        String::from_utf8_lossy(&out.stdout).split_whitespace().next().unwrap_or_default().to_owned()
+    };
+    for name in ["Under", "Veiled"] {
+        let error = desk.err(&["--headed", "click", &find(name), "--timeout-ms", "1500"]);
+        assert_eq!(error["details"]["kind"], "actionability_timeout", "{browser} {name}: {error}");
+        assert_eq!(error["details"]["check"], "receives_events", "{browser} {name}: {error}");
+        assert_eq!(error["disposition"]["delivery"], "not_delivered", "{browser} {name}: {error}");
+        assert_eq!(title(), "nothing", "{browser} {name}");
+    }
+    desk.ok(&["--headed", "click", &find("Free")]);
+    wait_for("the click on what is free", || (title() == "free").then_some(()));
+}
+
+#[test]
+fn covered_on_a_page_chromium() {
+    covered_on_a_page("chromium");
+}
+
+#[test]
+fn covered_on_a_page_firefox() {
+    covered_on_a_page("firefox-esr");
+}
+
+#[test]
+fn characters_beyond_the_layout_are_pressed_each_time() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk4", "controls");
+    let name = live.only("textfield", "Name");
+    desk.ok(&["--headed", "click", &name]);
+    for _ in 0..10 {
+        desk.ok(&["press", "ä"]);
+    }
+    desk.ok(&["press", "A"]);
+    wait_for("each of them", || (live.fixture.state()["fields"]["name"] == "ääääääääääA").then_some(()));
+}
+
+/// An entry of an open menu is clicked where it is: the menu is a window of its own.
+#[test]
+fn an_entry_of_an_open_menu_is_clicked() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "menus");
+    let area = live.only("button", "Edit menu");
+    desk.ok(&["--headed", "click", &area]);
+    let copy = wait_for("the open menu", || {
+        let reply = desk.cli(&["find", "--app", &live.app, "--surface", "menu", "--name", "Copy", "--first"]);
+        (reply.code == 0).then(|| reply.data()["match"]["ref_id"].as_str().map(str::to_owned)).flatten()
+    });
+    live.lands(&["--headed", "click", &copy], &json!({"event": "menu", "id": "copy"}));
+}

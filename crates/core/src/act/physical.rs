@@ -117,7 +117,7 @@ fn climb(
         scrolled = reveal::into_view(terms, resolved);
         Ok(scrolled)
     });
-    let Aim { resolved, point, evidence } = aimed.map_err(|error| after_scroll(error, scrolled))?;
+    let Aim { resolved, point, evidence, .. } = aimed.map_err(|error| after_scroll(error, scrolled))?;
     let characters = if let Action::Type(text) = action { text.chars().count() as u64 } else { 0 };
     let deadline = Deadline::after_ms(terms.chain_timeout_ms.saturating_add(characters * TYPE_MS_PER_CHARACTER));
     let mut climbed = Climbed {

@@ -56,12 +56,15 @@ macro_rules! key_command {
 #[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Press {
-    /// Key or combination, like ctrl+s.
+    /// Key or combination, like ctrl+s, return, escape, pageup. `delete` is backspace; forwarddelete the other one.
     #[arg(value_name = "COMBO")]
     pub combo: String,
-    /// Application by name.
+    /// Application by name: its window comes to the front first.
     #[arg(long, value_name = "NAME")]
     pub app: Option<String>,
+    /// Window by id, from list-windows: it comes to the front first.
+    #[arg(long, value_name = "ID")]
+    pub window_id: Option<String>,
     /// Permit a dangerous combination.
     #[arg(long)]
     #[serde(default)]
@@ -80,6 +83,7 @@ impl Press {
                 .suggest("key-down and key-up hold modifiers alone."));
         }
         not_blank("--expect-window", self.expect_window.as_ref())?;
+        not_blank("--window-id", self.window_id.as_ref())?;
         not_blank("--app", self.app.as_ref())
     }
 }

@@ -11,6 +11,7 @@ use crate::platform::{App, Hit, Platform, Responsive, Window, WindowKey};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Question, Resolved};
 use crate::vocab::state::State;
+use crate::vocab::surface::Surface;
 use crate::windows::key_of;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub struct Aim {
     pub resolved: Resolved,
     /// The point.
     pub point: Point,
+    /// Whether the application says that the element itself is there; else nothing is known to be above it.
+    pub reached: bool,
     /// What was found out about the point, for `details`.
     pub evidence: Value,
 }
@@ -57,8 +60,14 @@ pub fn window_of(
         responsive: Responsive::Yes,
         root: Some(root),
     };
-    let windows = platform.windows(std::slice::from_ref(&app), deadline)?;
-    let window = windows.into_iter().find(|w| w.id == map.source.window_id).ok_or_else(|| {
+    let mut windows = platform.windows(std::slice::from_ref(&app), deadline)?;
+    let at = windows.iter().position(|w| w.id == map.source.window_id);
+    // A menu or popover was observed by itself: it belongs to the window that has the keyboard, or to the only one.
+    let of_layer = || {
+        let focused = windows.iter().position(|w| w.focused.says_yes());
+        focused.or((windows.len() == 1).then_some(0)).filter(|_| map.source.surface != Surface::Window)
+    };
+    let window = at.or_else(of_layer).map(|at| windows.swap_remove(at)).ok_or_else(|| {
         Error::before(Code::WindowNotFound, "the window of this ref is not open any more")
             .kind("stale_window_id")
             .suggest("Take a new snapshot.")
@@ -79,7 +88,8 @@ pub fn aim(
 ) -> Result<Aim> {
     let mut scrolled = false;
     loop {
-        let failure = match look(terms.platform, map, entry, window, deadline.within_ms(ATTEMPT_MS)) {
+        // A look that has begun may use its slice, so that the last one is not cut to nothing.
+        let failure = match look(terms.platform, map, entry, window, Deadline::after_ms(ATTEMPT_MS)) {
             Ok(Ok(aim)) => return Ok(aim),
             Ok(Err((NotYet::Offscreen, resolved))) if !scrolled => {
                 scrolled = true;
@@ -139,7 +149,7 @@ fn look(
     }
     let (Some(bounds), Some(resolved)) = (last, resolved) else { return Err(torn()) };
     Ok(match reached(platform, &resolved, bounds, window, deadline)? {
-        Ok((point, evidence)) => Ok(Aim { resolved, point, evidence }),
+        Ok((point, reached, evidence)) => Ok(Aim { resolved, point, reached, evidence }),
         Err(error) => Err((NotYet::Wait(Box::new(error)), resolved)),
     })
 }
@@ -155,7 +165,7 @@ fn reached(
     bounds: Rect,
     window: &WindowKey,
     deadline: Deadline,
-) -> Result<std::result::Result<(Point, Value), Error>> {
+) -> Result<std::result::Result<(Point, bool, Value), Error>> {
     let displays = platform.displays(deadline)?;
     let on_screen = |p: &Point| {
         displays.iter().any(|d| {
@@ -173,17 +183,22 @@ fn reached(
     let count = |f: fn(&Hit) -> bool| hits.iter().filter(|h| f(h)).count();
     let (unknown, occluded) = (count(|h| matches!(h, Hit::Unknown)), count(|h| matches!(h, Hit::Other { .. })));
     let evidence = json!({"attempted": points.len(), "unknown": unknown, "occluded": occluded});
-    // Those that reach it first; those that can't be told fail open (spec 1 §7).
-    let mut order: Vec<(usize, &Hit)> =
-        hits.iter().enumerate().filter(|(_, h)| !matches!(h, Hit::Other { .. })).collect();
+    // Those that reach it first; those that can't be told fail open (spec 1 §7), but not beside one that is known to be
+    // covered: where the application does answer, what it doesn't say is no yes.
+    let told = occluded > 0 || hits.iter().any(|h| matches!(h, Hit::Target));
+    let mut order: Vec<(usize, &Hit)> = hits
+        .iter()
+        .enumerate()
+        .filter(|(_, h)| if told { matches!(h, Hit::Target) } else { !matches!(h, Hit::Other { .. }) })
+        .collect();
     order.sort_by_key(|(_, h)| !matches!(h, Hit::Target));
     let mut cover = None;
-    for (at, _) in order {
+    for (at, hit) in order {
         let Some(point) = points.get(at).copied() else { continue };
         match platform.window_at(point, deadline) {
             Evidence::Known(above) if above.id != window.id && above.process != window.process => cover = Some(above),
             // A popup of the same process may be what shows the element; the guard looks once more at the press.
-            _ => return Ok(Ok((point, evidence))),
+            _ => return Ok(Ok((point, matches!(hit, Hit::Target), evidence))),
         }
     }
     let mut error = not_aimed("receives_events", "something else is above the element", 0).detail("hit_test", evidence);

@@ -23,12 +23,11 @@ pub fn press(context: &Context, args: &Press) -> Answer {
     not_dangerous(platform, &combo, args.force)?;
     let deadline = Deadline::after_ms(LEASE_WAIT_MS);
     let expected = expected(platform, args.expect_window.as_deref(), deadline)?;
-    let named = match &args.app {
-        Some(name) => {
-            let window = find_any_window(platform, Scope { app: Some(name), window_id: None }, None, deadline)?;
-            Some(key_of(&window)?.clone())
-        }
-        None => None,
+    let scope = Scope { app: args.app.as_deref(), window_id: args.window_id.as_deref() };
+    let named = if scope == Scope::default() {
+        None
+    } else {
+        Some(key_of(&find_any_window(platform, scope, None, deadline)?)?.clone())
     };
     let stage = Stage::take(context, platform, deadline)?;
     if let Some(key) = &named {
@@ -59,6 +58,7 @@ pub fn active(platform: &dyn Platform, deadline: Deadline) -> Result<Option<Wind
 
 /// Dangerous combinations need `--force` (spec 1 §7, decisions D10).
 pub fn not_dangerous(platform: &dyn Platform, combo: &Combo, force: bool) -> Result<()> {
+    // `delete` is the key before the caret; in the one combination that every system knows, either is meant.
     if force || !platform.dangerous(combo) {
         return Ok(());
     }

@@ -104,7 +104,7 @@ fn over(context: &Context, reference: &RefArg, timeout_ms: u64) -> Answer {
     let stage = Stage::take(context, platform, deadline)?;
     front(platform, &key, deadline)?;
     let mut scrolled = false;
-    let Aim { point, evidence, .. } = aim(&terms, &map, entry, &key, deadline, |resolved| {
+    let Aim { point, reached, evidence, .. } = aim(&terms, &map, entry, &key, deadline, |resolved| {
         scrolled = reveal::into_view(&terms, resolved);
         Ok(scrolled)
     })?;
@@ -123,7 +123,7 @@ fn over(context: &Context, reference: &RefArg, timeout_ms: u64) -> Answer {
     if scrolled {
         operation = operation.detail("preparatory_scroll", json!(true));
     }
-    operation.finish("hover", &played, there)
+    operation.finish("hover", &played, there && reached)
 }
 
 /// `{kind: "pointer", x, y}`.

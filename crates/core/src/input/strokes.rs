@@ -54,8 +54,13 @@ pub fn scroll(at: Point, direction: Direction, amount: u32) -> Vec<Stroke> {
     wheel(at, dy, dx, &[])
 }
 
-/// A combination, struck once.
+/// A combination, struck once. A character beyond ASCII, alone, is typed: few layouts have a key for it.
 pub fn chord(combo: &Combo) -> Vec<Stroke> {
+    if let (Some(Key::Character(c)), []) = (combo.key, &combo.modifiers[..])
+        && !c.is_ascii()
+    {
+        return vec![Stroke::Text(c.to_string())];
+    }
     let key = combo.key.map(|key| vec![Stroke::Key { key, down: true }, Stroke::Key { key, down: false }]);
     with(&combo.modifiers, key.unwrap_or_default())
 }

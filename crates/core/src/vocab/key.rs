@@ -88,6 +88,13 @@ const NAMES: &[(&str, Key)] = &[
     ("end", Key::End),
     ("pageup", Key::PageUp),
     ("pagedown", Key::PageDown),
+    ("pgup", Key::PageUp),
+    ("pgdn", Key::PageDown),
+    ("arrowleft", Key::Left),
+    ("arrowright", Key::Right),
+    ("arrowup", Key::Up),
+    ("arrowdown", Key::Down),
+    ("print", Key::PrintScreen),
     ("insert", Key::Insert),
     ("menu", Key::Menu),
     ("printscreen", Key::PrintScreen),
@@ -156,7 +163,11 @@ impl Combo {
         let wrong = |why: &str| {
             Error::invalid(format!("{} is no key combination: {why}", echo(text)))
                 .kind("invalid_combo")
-                .suggest("Write modifiers and one key with '+' between: ctrl+s, shift+tab, alt+f4, a, return.")
+                .suggest(
+                    "Write modifiers (ctrl, shift, alt, meta) and one key with '+' between, like ctrl+s: a character, return, \
+                     escape, tab, space, backspace (also: delete), forwarddelete, left, right, up, down, home, end, pageup, \
+                     pagedown, insert, menu, printscreen, f1 to f12.",
+                )
         };
         let trimmed = text.trim();
         let mut parts: Vec<&str> = match trimmed {
@@ -184,7 +195,14 @@ impl Combo {
             modifiers.push(modifier);
             return Ok(Self { modifiers, key: None });
         }
-        let key = Key::from_name(last).ok_or_else(|| wrong("there is no such key"))?;
+        let mut key = Key::from_name(last).ok_or_else(|| wrong("there is no such key"))?;
+        let mut characters = last.chars();
+        if let (Key::Character(_), true, Some(one), None) =
+            (key, modifiers.is_empty(), characters.next(), characters.next())
+        {
+            // Alone, a capital is itself; in a combination it names the key, as in "ctrl+S".
+            key = Key::Character(one);
+        }
         Ok(Self { modifiers, key: Some(key) })
     }
 
@@ -221,6 +239,8 @@ mod tests {
         assert_eq!(Combo::parse("page_up").unwrap().key, Some(Key::PageUp));
         assert_eq!(Combo::parse("delete").unwrap().key, Some(Key::Backspace));
         assert_eq!(Combo::parse("ä").unwrap().key, Some(Key::Character('ä')));
+        assert_eq!(Combo::parse("A").unwrap().key, Some(Key::Character('A')));
+        assert_eq!(Combo::parse("ctrl+A").unwrap().key, Some(Key::Character('a')));
         for bad in ["", "ctrl+ctrl+a", "a+b", "ctrl+", "f13", "nokey", "shift+nokey", "control+ctrl"] {
             assert!(Combo::parse(bad).is_err(), "{bad}");
         }

@@ -5,7 +5,7 @@ use super::compose::label_text;
 use super::flight::{self, Subject};
 use super::interface as i;
 use super::native::{Field, Native};
-use super::role;
+use super::role::{self, native as n};
 use super::state::Native as States;
 use super::toolkit::Toolkit;
 use crate::LinuxPlatform;
@@ -145,10 +145,27 @@ fn judge(
     // Containers overlap everything in some toolkits (seen in Chromium's title bar and LibreOffice's tool bars) and take
     // no clicks: only what does is in the way.
     let role = role::map(number, states, None);
-    if !takes_clicks(role) {
+    if !takes_clicks(role) && !(toolkit.web() && is_content(number)) {
         return Hit::Unknown;
     }
     Hit::Other { role, name: label_text(native, toolkit).into_known().filter(|n| !n.trim().is_empty()) }
+}
+
+/// Whether it is content of a page: that lies above what it covers, whether or not it does anything.
+fn is_content(number: u32) -> bool {
+    matches!(
+        number,
+        n::SECTION
+            | n::PARAGRAPH
+            | n::HEADING
+            | n::STATIC
+            | n::LABEL
+            | n::TEXT
+            | n::IMAGE
+            | n::ARTICLE
+            | n::LIST
+            | n::LIST_ITEM
+    )
 }
 
 /// Whether a click on an element of this role stays there.

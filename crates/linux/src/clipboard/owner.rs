@@ -56,10 +56,10 @@ pub fn main(args: &[OsString]) -> i32 {
         Ok(None) => return acknowledge(&Ack::Replaced, 1),
         Err((step, e)) => return acknowledge(&Ack::Failed { step: step.to_owned(), reason: e.to_string() }, 1),
     };
-    // Nobody is there any more to whom this would be a success: the content would stay unasked.
-    if acknowledge(&Ack::Owned { pid: std::process::id() }, 0) != 0 || detach().is_err() {
-        return 1;
-    }
+    // The clipboard is ours, and what it held before is gone: it is served also where the command was killed meanwhile,
+    // or it would hold neither.
+    acknowledge(&Ack::Owned { pid: std::process::id() }, 0);
+    let _ = detach();
     i32::from(owner.serve().is_err())
 }
 

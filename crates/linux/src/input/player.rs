@@ -60,6 +60,8 @@ pub struct Player<'a, L> {
     pub(super) ear: Option<super::text::Ear>,
     /// A window of our own, for the server's time.
     pub(super) own: Option<u32>,
+    /// Where the sequence has put the pointer.
+    aimed: Option<(i16, i16)>,
     down: Vec<Pressed>,
     /// Every key that the sequence needed down, whoever pressed it.
     used: Vec<u8>,
@@ -85,6 +87,7 @@ impl<'a, L: Listener> Player<'a, L> {
             place,
             ear: None,
             own: None,
+            aimed: None,
             down: Vec::new(),
             used: Vec::new(),
         })
@@ -139,6 +142,7 @@ impl<'a, L: Listener> Player<'a, L> {
     fn go_to(&mut self, point: Point) -> Result<(), Stop> {
         let whole = |n: f64| if n.is_finite() { n.round().clamp(-32_768.0, 32_767.0) as i16 } else { i16::MIN };
         let place = (whole(point.x), whole(point.y));
+        self.aimed = Some(place);
         self.progress.uncertain = true;
         xtest::motion(self.x, place)?;
         xtest::sync(self.x)?;
@@ -160,18 +164,25 @@ impl<'a, L: Listener> Player<'a, L> {
     fn button(&mut self, button: u8, down: bool) -> Result<(), Stop> {
         if down {
             let at = xtest::pointer(self.x)?;
-            self.debt.buttons.push((button, (at.root_x, at.root_y)));
+            self.debt.buttons.push((button, self.aimed.unwrap_or((at.root_x, at.root_y))));
             self.owe()?;
             let pressed = self.guarded(|x| xtest::button(x, button, true));
-            if matches!(pressed, Err(Stop::NotInFront(_) | Stop::Covered(_) | Stop::Gone)) {
+            if matches!(pressed, Err(Stop::NotInFront(_) | Stop::Covered(_) | Stop::Gone | Stop::Confined)) {
                 self.debt.buttons.retain(|(b, _)| *b != button);
             }
             pressed?;
         } else {
-            self.sent(|x| xtest::button(x, button, false))?;
+            self.x.raw().grab_server().map_err(X11Error::from)?;
+            // Where somebody else has moved the pointer meanwhile, the drop still falls where it was aimed at; and it is
+            // let go of in any case.
+            let aimed = self.aim_again();
+            let sent = self.sent(|x| xtest::button(x, button, false));
+            self.x.raw().ungrab_server().map_err(X11Error::from)?;
             xtest::sync(self.x)?;
+            sent?;
             self.debt.buttons.retain(|(b, _)| *b != button);
             self.owe()?;
+            aimed?;
         }
         self.acknowledged(1)
     }
@@ -233,6 +244,9 @@ impl<'a, L: Listener> Player<'a, L> {
             self.key_up(*helper)?;
         }
         self.used.retain(|k| *k != pressed.keycode);
+        if self.debt.mapped.contains(&pressed.keycode) {
+            self.consumed()?;
+        }
         self.acknowledged(1)
     }
 
@@ -291,11 +305,22 @@ impl<'a, L: Listener> Player<'a, L> {
         self.owe()
     }
 
+    /// Puts the pointer back where the sequence has put it, if anybody has moved it since. Under the server's grab.
+    fn aim_again(&self) -> Result<(), Stop> {
+        let Some(place) = self.aimed else { return Ok(()) };
+        let at = |x: &Connection| xtest::pointer(x).map(|now| (now.root_x, now.root_y));
+        if at(self.x)? == place {
+            return Ok(());
+        }
+        xtest::motion(self.x, place)?;
+        if at(self.x)? == place { Ok(()) } else { Err(Stop::Confined) }
+    }
+
     /// Checks the guard and sends, with nobody else's request in between: no window can come to the front, or come to
     /// lie at the pointer, after the check and before the event.
     fn guarded(&mut self, send: impl Fn(&Connection) -> Result<(), X11Error>) -> Result<(), Stop> {
         self.x.raw().grab_server().map_err(X11Error::from)?;
-        let checked = self.sentry.check();
+        let checked = self.aim_again().and_then(|()| self.sentry.check());
         let sent = match checked {
             Ok(()) => self.sent(send),
             Err(stop) => Err(stop),

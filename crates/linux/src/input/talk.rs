@@ -159,9 +159,8 @@ impl Stop {
     pub fn error(&self) -> Error {
         let failed = |message: &str| Error::before(Code::ActionFailed, message);
         let naming = |error: Error, found: &Option<Found>| match found {
-            Some(found) => {
-                error.detail("found", serde_json::json!({"id": found.window, "app": found.app, "pid": found.pid}))
-            }
+            Some(found) => error
+                .detail("found", serde_json::json!({"x11_window": found.window, "app": found.app, "pid": found.pid})),
             None => error.detail("found", serde_json::Value::Null),
         };
         match self {

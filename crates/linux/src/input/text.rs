@@ -271,11 +271,16 @@ impl<L: Listener> Player<'_, L> {
         Ok(())
     }
 
-    /// One character. The check of the guard is the round trip that acknowledges the one before.
+    /// One character, with nobody else's request between the check of the guard and the key.
     fn character(&mut self, keycode: u8) -> Result<(), Stop> {
-        self.sentry.check_front()?;
-        self.sent(|x| xtest::key(x, keycode, true).and_then(|()| xtest::key(x, keycode, false)))?;
+        self.x.raw().grab_server().map_err(X11Error::from)?;
+        let sent = match self.sentry.check_front() {
+            Ok(()) => self.sent(|x| xtest::key(x, keycode, true).and_then(|()| xtest::key(x, keycode, false))),
+            Err(stop) => Err(stop),
+        };
+        self.x.raw().ungrab_server().map_err(X11Error::from)?;
         xtest::sync(self.x)?;
+        sent?;
         self.acknowledged(2)?;
         self.still_on(Duration::ZERO)
     }
@@ -288,6 +293,16 @@ impl<L: Listener> Player<'_, L> {
         let ear = if self.ping(PROBE_MS)? { Ear::Pong } else { self.user_time()? };
         self.ear = Some(ear);
         Ok(ear)
+    }
+
+    /// Waits until the window has taken the keys that were sent, so that a borrowed one may be given back.
+    pub(super) fn consumed(&mut self) -> Result<(), Stop> {
+        match self.ear()? {
+            Ear::Pong if self.ping(u64::MAX)? => Ok(()),
+            Ear::Pong => Err(Stop::Silent),
+            // What the window stores of its last key's time is older than this wait.
+            Ear::UserTime(_) | Ear::Deaf => self.still_on(Duration::from_millis(BLIND_MS)),
+        }
     }
 
     /// Sends a ping and waits for its answer. Whether it came.

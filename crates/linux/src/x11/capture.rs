@@ -25,6 +25,10 @@ const STEADY: u32 = 3;
 const IDLE: Duration = Duration::from_millis(300);
 /// How long one may take that never stands still, or that has not painted everything.
 const PAINTING: Duration = Duration::from_millis(1_500);
+/// Between two pictures of a window in view that must be equal: applications paint what was uncovered within some frames.
+const UNCOVERED: Duration = Duration::from_millis(60);
+/// After how long a window in view that never stands still is taken as it is.
+const RESTLESS: Duration = Duration::from_millis(400);
 /// Windows inside one window that are cleared at most.
 const MOST_INSIDE: usize = 4_096;
 /// Held by whoever redirects windows for a picture: two at once would see each other's colour.
@@ -39,6 +43,8 @@ pub struct Picture {
     pub bounds: Rect,
     /// Menus and the like that stand over it on the screen and are not in the picture.
     pub popups: Vec<Rect>,
+    /// Whether it was read from the screen, where what the application has not painted yet is another window's.
+    pub of_screen: bool,
 }
 
 /// Why there is no picture.
@@ -93,12 +99,14 @@ fn within(client: Rect, shadow: Extents) -> Option<Rect> {
 /// See [`Failure`].
 pub fn window(x: &Connection, client: u32, shadow: Extents, end: Instant) -> Result<Picture, Failure> {
     let composite = has_composite(x)?;
+    let begun = Instant::now();
+    let mut last: Option<Vec<u8>> = None;
     loop {
         let grab = Grab::take(x)?;
         let now = cover::standing(x, client)?.ok_or(Failure::NotViewable)?;
         let bounds = within(now.client, shadow).ok_or(Failure::NotViewable)?;
         let popups = now.above.iter().filter(|p| p.popup).filter_map(|p| cover::shared(bounds, p.outer)).collect();
-        let picture = |rgba| Picture { rgba, bounds, popups };
+        let picture = |rgba| Picture { rgba, bounds, popups, of_screen: false };
         if composite && has_own_pixmap(x, &now.frame)? {
             let pixmap = name_pixmap(x, now.frame.window)?;
             let read = Source::pixmap(x, pixmap, &now.frame, bounds)?.read(x);
@@ -109,7 +117,16 @@ pub fn window(x: &Connection, client: u32, shadow: Extents, end: Instant) -> Res
             Rect { x: 0, y: 0, width: x.screen().width_in_pixels.into(), height: x.screen().height_in_pixels.into() };
         let unseen = cover::unseen(bounds, screen, &now.above);
         if unseen.is_empty() {
-            return Ok(picture(Source::client(x, client, &now, bounds)?.read(x)?.0));
+            let rgba = Source::client(x, client, &now, bounds)?.read(x)?.0;
+            // What was uncovered a moment ago shows the cover until the application has painted. So two pictures must be
+            // equal; one that never stands still is painting.
+            if last.as_ref() == Some(&rgba) || begun.elapsed() >= RESTLESS {
+                return Ok(Picture { of_screen: true, ..picture(rgba) });
+            }
+            last = Some(rgba);
+            drop(grab);
+            std::thread::sleep(UNCOVERED);
+            continue;
         }
         if !composite {
             return Err(Failure::Covered);
