@@ -422,9 +422,6 @@ fn an_entry_of_an_open_menu_is_clicked() {
     let live = Live::start(&desk, "gtk3", "menus");
     let area = live.only("button", "Edit menu");
     desk.ok(&["--headed", "click", &area]);
-    let copy = wait_for("the open menu", || {
-        let reply = desk.cli(&["find", "--app", &live.app, "--surface", "menu", "--name", "Copy", "--first"]);
-        (reply.code == 0).then(|| reply.data()["match"]["ref_id"].as_str().map(str::to_owned)).flatten()
-    });
+    let copy = live.only("menuitem", "Copy");
     live.lands(&["--headed", "click", &copy], &json!({"event": "menu", "id": "copy"}));
 }

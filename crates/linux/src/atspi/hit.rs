@@ -24,27 +24,34 @@ pub fn test(platform: &LinuxPlatform, target: &Handle, points: &[Point], deadlin
     let unknown = vec![Hit::Unknown; points.len()];
     let Some(target) = Object::from_handle(target) else { return unknown };
     let Ok(toolkit) = platform.toolkit(&target.bus, deadline) else { return unknown };
-    let chain = climb(&platform.bus, &target, deadline);
+    let (chain, in_page) = climb(&platform.bus, &target, deadline);
     let Some(window) = chain.last() else { return unknown };
     let Some((dx, dy)) = shift(platform, toolkit, window, deadline) else { return unknown };
     let at = |p: &Point| ((p.x - dx).round() as i32, (p.y - dy).round() as i32);
     let places: Vec<(i32, i32)> = points.iter().map(at).collect();
     let hits = descend(&platform.bus, window, &places, deadline);
     let judged = |hit: Option<Object>| match hit {
+        // Browsers name what is at a point of a page to the innermost: a container means that the element isn't there.
+        Some(object) if in_page && object != target && chain.contains(&object) => {
+            Hit::Other { role: Role::Group, name: None }
+        }
         Some(object) => judge(&platform.bus, toolkit, &object, &target, &chain, deadline),
         None => Hit::Unknown,
     };
     hits.into_iter().map(judged).collect()
 }
 
-/// The element and its parents up to its window, as they say themselves. It serves only to find the window.
-fn climb(wire: &dyn Wire, from: &Object, deadline: Deadline) -> Vec<Object> {
+/// The element and its parents up to its window, as they say themselves, and whether a page is among them. It serves only
+/// to find the window.
+fn climb(wire: &dyn Wire, from: &Object, deadline: Deadline) -> (Vec<Object>, bool) {
     let mut chain = vec![from.clone()];
+    let mut in_page = false;
     while let Some(last) = chain.last().filter(|_| chain.len() < MAX_DEPTH) {
         let calls = vec![Call::get(last, i::ACCESSIBLE, "Parent"), Field::Role.call(last)];
         let mut answers = wire.flight(calls, deadline).into_iter();
         let parent = answers.next().and_then(|a| a.ok()?.object_property().ok());
         let role = answers.next().and_then(|a| a.ok()?.uint().ok()).unwrap_or(0);
+        in_page |= role == n::DOCUMENT_WEB;
         match parent {
             Some(p)
                 if !p.is_null()
@@ -55,11 +62,11 @@ fn climb(wire: &dyn Wire, from: &Object, deadline: Deadline) -> Vec<Object> {
                 chain.push(p);
             }
             // Below the application, or of a kind that may stand there (FINDINGS §4b: Chromium's frames have no parent).
-            Some(p) if p == Object::root_of(from.bus.clone()) || role::is_window(role) => return chain,
-            _ => return Vec::new(),
+            Some(p) if p == Object::root_of(from.bus.clone()) || role::is_window(role) => return (chain, in_page),
+            _ => return (Vec::new(), false),
         }
     }
-    Vec::new()
+    (Vec::new(), false)
 }
 
 /// What to subtract from screen coordinates to get the toolkit's own.
@@ -125,7 +132,7 @@ fn judge(
     if chain.contains(hit) {
         return Hit::Unknown;
     }
-    let above = climb(wire, hit, deadline);
+    let (above, _) = climb(wire, hit, deadline);
     if above.contains(target) {
         return Hit::Target;
     }
