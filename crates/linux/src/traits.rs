@@ -9,7 +9,7 @@ use agent_desktop_core::error::Error;
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
-    App, Apps, CloseRequest, Closed, DisplayInfo, Hit, LaunchRequest, Launched, Observe, Probe, ProbeRequest,
+    App, Apps, CloseRequest, Closed, DisplayInfo, Hit, LaunchRequest, Launched, Observe, Popup, Probe, ProbeRequest,
     ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
 };
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
@@ -83,6 +83,14 @@ impl Apps for LinuxPlatform {
 
     fn surfaces(&self, app: &App, deadline: Deadline) -> Result<Vec<SurfaceInfo>, Error> {
         surfaces::open(self, app, deadline)
+    }
+
+    fn popups(&self, process: &ProcessKey, deadline: Deadline) -> Evidence<Vec<Popup>> {
+        surfaces::popups(self, process, deadline)
+    }
+
+    fn may_publish(&self, process: &ProcessKey) -> bool {
+        crate::atspi::toolkit::may_publish(process.pid)
     }
 
     fn launch(&self, request: &LaunchRequest, _: Deadline) -> Result<Launched, Error> {

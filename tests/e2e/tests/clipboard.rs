@@ -216,6 +216,10 @@ fn large_pictures() {
         path
     };
     assert_eq!(get(&["--format", "auto", "--out", out.to_str().expect("a path")]), out);
+    let notes = board.file("notes.txt", b"mine");
+    let error = board.desk.err(&["clipboard-get", "--format", "image", "--out", notes.to_str().expect("a path")]);
+    assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("INVALID_ARGS"), &json!("path_not_a_picture")));
+    assert_eq!(std::fs::read(&notes).expect("still there"), b"mine");
     let state = board.desk.dir.path().join("state");
     // One that is stale goes with the next, one of somebody else stays.
     let tmp = get(&["--format", "image"]).parent().expect("a directory").to_owned();

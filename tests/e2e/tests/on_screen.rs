@@ -327,3 +327,55 @@ fn controls_that_are_not_shown_are_counted() {
     let bit = desk.ok(&["find", "--app", "kcalc", "--role", "button", "--name", "Bit 63"]);
     assert!(!bit["matches"].as_array().expect("matches").is_empty(), "find looks at all of them: {bit}");
 }
+
+/// Qt 5 shows context menus that it publishes nothing of: what is open is not denied. The oracle is xdotool.
+#[test]
+fn a_menu_that_publishes_no_tree_is_told_of() {
+    let desk = Desk::new();
+    let _app = desk.launch(&["featherpad"], 100);
+    let windows = desk.ok(&["list-windows", "--app", "featherpad"]);
+    let bounds = &windows[0]["bounds"];
+    let middle =
+        |at: &str, size: &str| bounds[at].as_f64().expect("a place") + bounds[size].as_f64().expect("a size") / 2.0;
+    let xy = format!("{},{}", middle("x", "width"), middle("y", "height"));
+    let nothing = desk.ok(&["list-surfaces", "--app", "featherpad"]);
+    assert!(nothing.get("popups").is_none(), "{nothing}");
+    desk.ok(&["wait", "--menu-closed", "--app", "featherpad"]);
+    desk.ok(&["--headed", "mouse-click", "--xy", &xy, "--button", "right"]);
+    let listed = wait_for("the menu", || {
+        let listed = desk.ok(&["list-surfaces", "--app", "featherpad"]);
+        listed.get("popups").is_some().then_some(listed)
+    });
+    let popups = listed["popups"].as_array().expect("a list");
+    assert_eq!(popups.len(), 1, "{listed}");
+    let (x, y) = (popups[0]["bounds"]["x"].as_i64(), popups[0]["bounds"]["y"].as_i64());
+    let popup = &popups[0]["bounds"];
+    let (inside_x, inside_y) = (popup["x"].as_f64().unwrap() + 3.0, popup["y"].as_f64().unwrap() + 3.0);
+    // xdotool says what window is there, and where it is.
+    let script = format!(
+        "xdotool mousemove {inside_x} {inside_y} getmouselocation --shell; xdotool getwindowgeometry --shell \
+         $(xdotool getmouselocation --shell | sed -n 's/WINDOW=//p')"
+    );
+    let out = desk.command("sh").args(["-c", &script]).output().expect("xdotool");
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let of = |key: &str| {
+        let last = text.lines().rev().find_map(|l| l.strip_prefix(key));
+        last.and_then(|v| v.parse::<f64>().ok()).map(|v| v as i64)
+    };
+    assert_eq!(
+        (of("X="), of("Y=")),
+        (x.or(popup["x"].as_f64().map(|v| v as i64)), y.or(popup["y"].as_f64().map(|v| v as i64))),
+        "{text}"
+    );
+    let error = desk.err(&["find", "--app", "featherpad", "--surface", "menu", "--role", "menuitem"]);
+    assert_eq!(error["details"]["kind"], "surface_not_open", "{error}");
+    assert_eq!(error["details"]["popups"], listed["popups"], "{error}");
+    assert!(error["suggestion"].as_str().is_some_and(|s| s.contains("'press' works on it")), "{error}");
+    for wait in ["--menu", "--menu-closed"] {
+        let error = desk.err(&["wait", wait, "--app", "featherpad", "--timeout", "700"]);
+        assert_eq!((&error["code"], &error["details"]["popups"]), (&json!("TIMEOUT"), &listed["popups"]), "{error}");
+    }
+    desk.ok(&["--headed", "press", "escape", "--app", "featherpad"]);
+    desk.ok(&["wait", "--menu-closed", "--app", "featherpad", "--timeout", "5000"]);
+    assert!(desk.ok(&["list-surfaces", "--app", "featherpad"]).get("popups").is_none());
+}

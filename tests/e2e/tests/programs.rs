@@ -3,7 +3,7 @@
 use agent_desktop_e2e::{App, Desk, Fixture, Provider, refs_named, wait_for};
 use serde_json::Value;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a command may take beside its own time limit: far more than it needs, far less than a hang.
 const SLACK: Duration = Duration::from_secs(15);
@@ -145,4 +145,22 @@ fn close_app_spares_whoever_asks() {
         assert_eq!(answer["error"]["disposition"]["delivery"], "not_delivered", "{answer}");
     }
     assert!(life(app.pid()).is_some_and(|s| s != 'Z'), "it lives");
+}
+
+/// Programs that can publish no tree are answered when their window stands, and nobody is sent round in a circle.
+#[test]
+fn what_can_publish_no_tree_is_not_waited_for() {
+    for program in ["xterm", "mtpaint"] {
+        let desk = Desk::new();
+        let begun = Instant::now();
+        let data = desk.ok(&["launch", program]);
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(8), "{program} took {took:?}");
+        let reason = data["window"].to_string();
+        assert!(reason.contains("its toolkit publishes none") && !reason.contains("agent-desktop launch"), "{data}");
+        let pid = data["pid"].to_string();
+        let seen = desk.command("xdotool").args(["search", "--onlyvisible", "--pid", &pid]).output().expect("xdotool");
+        assert!(!seen.stdout.is_empty(), "{program} shows no window: {data}");
+        desk.ok(&["close-app", program, "--force"]);
+    }
 }

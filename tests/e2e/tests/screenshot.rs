@@ -498,6 +498,9 @@ fn paths_that_can_not_be_written() {
     // A picture replaces a picture, in one step, private.
     let path = inside("x.png");
     std::fs::write(&path, "old").expect("written");
+    refused(&desk, &[&path], "INVALID_ARGS", "path_not_a_picture");
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), "old", "a text stays");
+    std::fs::write(&path, b"\x89PNG\r\n\x1a\nold").expect("written");
     desk.ok(&["screenshot", &path]);
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
@@ -506,8 +509,8 @@ fn paths_that_can_not_be_written() {
     assert_eq!(names(), ["x.png"], "nothing beside it");
     // A disk without room, in a mount namespace of its own; the old picture stays.
     let script = format!(
-        "mount -t tmpfs -o size=8k none '{0}' && echo old > '{0}/x.png' && '{1}' screenshot '{0}/x.png'; \
-         cat '{0}/x.png'; ls -A '{0}'",
+        "mount -t tmpfs -o size=8k none '{0}' && printf '\\211PNG\\r\\n\\032\\nold\\n' > '{0}/x.png' && '{1}' screenshot '{0}/x.png'; \
+         tail -n 1 '{0}/x.png'; ls -A '{0}'",
         dir.display(),
         agent_desktop_e2e::binary("agent-desktop").display(),
     );

@@ -17,7 +17,7 @@ use crate::input::aim::{Aim, aim, window_of};
 use crate::input::report::stopped;
 use crate::input::stage::{front, nothing_held_by_others};
 use crate::input::strokes;
-use crate::platform::{Action, Guard, Mechanism, Stroke, WindowKey, WriteOutcome};
+use crate::platform::{Action, Guard, Mechanism, Stroke, Window, WindowKey, WriteOutcome};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Resolved};
 use crate::vocab::state::State;
@@ -78,6 +78,7 @@ fn wait(
     single_shot: bool,
     waited: &mut AutoWait,
 ) -> Result<()> {
+    let mut asked = false;
     loop {
         waited.read_only_resolve_attempts += 1;
         let failure = match resolve(terms, map, entry, Purpose::Write, Deadline::after_ms(ATTEMPT_MS)) {
@@ -95,11 +96,27 @@ fn wait(
             Err(error) if worth_another_look(&error) => error,
             Err(error) => return Err(error),
         };
+        // Toolkits hide what is in an iconified window: no time brings it back.
+        if !std::mem::replace(&mut asked, true)
+            && let Ok((window, _)) = window_of(terms.platform, map, entry, Deadline::after_ms(ATTEMPT_MS))
+            && window.minimized.says_yes()
+        {
+            return Err(iconified(&window));
+        }
         if single_shot || deadline.passed() {
             return Err(failure);
         }
         std::thread::sleep(Duration::from_millis(POLL_MS).min(deadline.left()));
     }
+}
+
+/// What is in an iconified window can't be seen, and often not be proven.
+fn iconified(window: &Window) -> Error {
+    Error::before(Code::ActionFailed, "the window of the element is minimized, and the element not shown")
+        .kind("window_minimized")
+        .detail("check", "visible")
+        .detail("window_id", window.id.as_str())
+        .suggest(format!("Nothing was sent. 'restore --window-id {}' brings it back; then repeat this.", window.id))
 }
 
 /// Under the lease: to the front, aimed, focused where text is typed, played.

@@ -4,7 +4,7 @@ use super::tests::{Scene, delivery, window};
 use crate::error::{Code, Delivery};
 use crate::evidence::Evidence;
 use crate::platform::fake::Fake;
-use crate::platform::{Action, Held, Hold, ProcessKey, Stroke, WindowKey};
+use crate::platform::{Action, Held, Hold, Policy, ProcessKey, Stroke, WindowKey, WindowState};
 use crate::tree::fixture::node;
 use crate::tree::raw::RawTree;
 use crate::vocab::capability::Capability;
@@ -161,5 +161,20 @@ fn headless_plays_nothing() {
     let scene = Scene::new(button());
     let _ = scene.act(1, Action::DoubleClick).unwrap_err();
     let _ = scene.act(1, Action::Click);
+    assert!(scene.fake.played.borrow().is_empty());
+}
+
+#[test]
+fn what_an_iconified_window_hides_is_not_waited_for() {
+    let scene = Scene::new(window(node(Role::Button).name("Save").state(State::Hidden).bounds(1.0, 1.0, 80.0, 20.0)));
+    let bounds = crate::geometry::Rect { x: 0.0, y: 0.0, width: 800.0, height: 600.0 };
+    let (maximized, fullscreen) = (false, false);
+    let state = WindowState { bounds, focused: false, minimized: true, maximized, fullscreen, visible: false };
+    *scene.fake.window.borrow_mut() = Evidence::Known(state);
+    let error = scene.act_with(Policy::Headed, 1, Action::Click).unwrap_err();
+    assert_eq!((error.kind_name(), error.delivery()), (Some("window_minimized"), Delivery::NotDelivered));
+    assert!(error.to_json()["suggestion"].as_str().unwrap().contains("restore --window-id w-1"), "{error:?}");
+    // One that is hidden in a window that is there is another matter.
+    assert_eq!(scene.headed(1, Action::Click).unwrap_err().kind_name(), Some("actionability_timeout"));
     assert!(scene.fake.played.borrow().is_empty());
 }

@@ -57,7 +57,7 @@ impl Scene {
         self.act_with(Policy::Headed, number, action)
     }
 
-    fn act_with(&self, policy: Policy, number: u32, action: Action) -> Result<Value, Error> {
+    pub(super) fn act_with(&self, policy: Policy, number: u32, action: Action) -> Result<Value, Error> {
         let terms = Terms {
             platform: &self.fake,
             policy,

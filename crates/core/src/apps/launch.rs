@@ -11,11 +11,16 @@ use crate::observe::target::{app_summary, matches};
 use crate::platform::{App, LaunchRequest, Launched, Platform, ProcessKey, ProcessLife, Responsive, Window};
 use crate::windows;
 use serde_json::{Map, Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a new application is waited for until it shows a window with a tree. One without windows is
 /// answered after that.
 pub const WINDOW_WAIT: Duration = Duration::from_secs(10);
+/// How long a window without a tree must be there until it is answered, where the application can publish none.
+const TREELESS_WAIT: Duration = Duration::from_secs(2);
+/// Why a window that was started here has no tree, where its toolkit could have one: everything was done for it.
+const STARTED_TREELESS: &str = "it was started with accessibility on and has published no tree so far: its toolkit \
+    publishes none, or it is still starting; use --window-id with press, screenshot and the pointer commands";
 /// Pause between looks.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -42,6 +47,12 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     let window_deadline =
         Deadline::after(WINDOW_WAIT.min(deadline.left().saturating_sub(probe_budget.unwrap_or_default())));
     let (process, app, mut window) = appear(platform, &launched, &names, window_deadline)?;
+    if let Some(window) = window.as_mut().filter(|w| w.root.is_none() && w.responsive == Responsive::Yes)
+        && app.as_ref().is_some_and(|app| app.root.is_none())
+        && platform.may_publish(&window.process)
+    {
+        window.no_tree_reason = Some(STARTED_TREELESS.into());
+    }
     if args.activate {
         let apps: Vec<App> = app.iter().cloned().collect();
         let shown = activate(platform, window, &apps, deadline)
@@ -204,6 +215,7 @@ fn appear(
     deadline: Deadline,
 ) -> Result<(ProcessKey, Option<App>, Option<Window>)> {
     let mut seen: (Option<App>, Option<Window>) = (None, None);
+    let mut treeless_since: Option<Instant> = None;
     loop {
         // A launcher hands over to a descendant, or to a process that a service manager starts under its name.
         let own = platform.descendants(&launched.process);
@@ -236,6 +248,17 @@ fn appear(
             .suggest("Start it in a terminal to see why it ends."));
         }
         let ready = seen.1.as_ref().is_some_and(|w| w.root.is_some());
+        let treeless = |w: &Window| {
+            seen.0.as_ref().is_some_and(|app| app.root.is_none())
+                && w.responsive == Responsive::Yes
+                && !platform.may_publish(&w.process)
+        };
+        // A launcher's own window may go before the application shows the real one: it must stay.
+        treeless_since = match seen.1.as_ref().is_some_and(treeless) {
+            true => treeless_since.or_else(|| Some(Instant::now())),
+            false => None,
+        };
+        let ready = ready || treeless_since.is_some_and(|since| since.elapsed() >= TREELESS_WAIT);
         if ready || deadline.left() <= POLL {
             let process = match (&seen.0, &seen.1) {
                 (_, Some(window)) => window.process.clone(),

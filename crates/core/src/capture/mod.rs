@@ -5,7 +5,7 @@ mod annotate;
 mod element;
 mod font;
 mod mask;
-mod output;
+pub(crate) mod output;
 mod paint;
 mod png;
 mod screen;

@@ -1,12 +1,12 @@
 //! Where a picture goes: a file, written beside and renamed, so that nobody ever sees half of one; or base64.
 
 use crate::error::{Code, Error, Result};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file that may be written.
 #[derive(Debug)]
-pub(super) struct File {
+pub(crate) struct File {
     path: PathBuf,
     dir: PathBuf,
 }
@@ -31,6 +31,7 @@ impl File {
         if other {
             return Err(invalid("PATH exists and is not a regular file").kind("path_not_a_file"));
         }
+        only_a_picture(path)?;
         Ok(Self { path: path.to_owned(), dir: dir.to_owned() })
     }
 
@@ -42,6 +43,34 @@ impl File {
         file.write_all(bytes).map_err(failed)?;
         file.persist(&self.path).map_err(|e| failed(e.error))?;
         Ok(())
+    }
+}
+
+/// The first bytes of every PNG.
+const SIGNATURE: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
+
+/// Refuses to replace a file that is no picture: a mistyped PATH must not cost somebody's document. Nothing there, and
+/// an empty file as `mktemp` leaves it, are free to take.
+///
+/// # Errors
+/// `path_not_a_picture` where the file has something else in it, or where that can't be read.
+pub(crate) fn only_a_picture(path: &Path) -> Result<()> {
+    let refuse = |message: &str| {
+        Error::invalid(message)
+            .kind("path_not_a_picture")
+            .detail("path", path.display().to_string())
+            .suggest("Only a PNG or an empty file is replaced: give another PATH, or remove the file first.")
+    };
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(SIGNATURE.len() as u64).read_to_end(&mut start));
+    match read {
+        Ok(0) => Ok(()),
+        Ok(_) if start == SIGNATURE => Ok(()),
+        Ok(_) => Err(refuse("PATH is a file that is no picture")),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        Err(e) => {
+            Err(refuse("PATH is a file that can't be read, so that it may be no picture").platform(e.to_string()))
+        }
     }
 }
 
@@ -100,11 +129,27 @@ mod tests {
         std::os::unix::fs::symlink("/dev/null", dir.path().join("link")).unwrap();
         assert_eq!(kind(&path("link")), "path_not_a_file");
         let file = path("x.png");
-        std::fs::write(&file, "before").unwrap();
+        std::fs::write(&file, b"\x89PNG\r\n\x1a\nbefore").unwrap();
         File::check(&file).unwrap().write(b"after").unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"after");
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert!(File::check("relative.png").is_ok());
+    }
+
+    #[test]
+    fn only_pictures_are_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let notes = dir.path().join("notes.txt");
+        let kind = |bytes: &[u8]| {
+            std::fs::write(&notes, bytes).unwrap();
+            let checked = File::check(&notes.display().to_string());
+            checked.err().map(|e| (e.code(), e.kind_name().unwrap().to_owned()))
+        };
+        let refused = Some((Code::InvalidArgs, "path_not_a_picture".to_owned()));
+        assert_eq!(kind(b"what nobody can write again"), refused);
+        assert_eq!(kind(b"\x89PNG"), refused, "the start of the signature is none");
+        assert_eq!(kind(b""), None);
+        assert_eq!(kind(b"\x89PNG\r\n\x1a\n"), None);
     }
 }

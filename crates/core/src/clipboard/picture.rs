@@ -1,5 +1,6 @@
 //! Where a picture of the clipboard is put: where the caller says, or among our own files.
 
+use crate::capture::output::only_a_picture;
 use crate::command::Context;
 use crate::error::{Code, Error, Result};
 use crate::state::private;
@@ -74,6 +75,12 @@ fn write_out(out: &Path, bytes: &[u8]) -> Result<PathBuf> {
     if path.is_dir() {
         return Err(failed(&ErrorKind::IsADirectory.into()));
     }
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return Err(Error::invalid("--out exists and is not a regular file")
+            .kind("path_not_a_file")
+            .detail("path", out.display().to_string()));
+    }
+    only_a_picture(&path)?;
     let dir = path.parent().unwrap_or(Path::new("/"));
     let mut file =
         tempfile::Builder::new().prefix(".clipboard-").suffix(".tmp").tempfile_in(dir).map_err(|e| failed(&e))?;

@@ -170,7 +170,7 @@ pub struct MouseClick {
     /// Clicks, 1 to 100 (default 1).
     #[arg(long, value_name = "N")]
     pub count: Option<u32>,
-    /// Modifiers held meanwhile: shift, ctrl, alt, meta.
+    /// Modifiers held meanwhile: shift, ctrl, alt, meta; several as ctrl+shift or ctrl,shift.
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     #[serde(default)]
     pub modifiers: Vec<String>,
@@ -208,7 +208,7 @@ pub struct MouseWheel {
     /// Horizontal steps, left is positive (default 0).
     #[arg(long, allow_hyphen_values = true)]
     pub dx: Option<f64>,
-    /// Modifiers held meanwhile: shift, ctrl, alt, meta.
+    /// Modifiers held meanwhile: shift, ctrl, alt, meta; several as ctrl+shift or ctrl,shift.
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     #[serde(default)]
     pub modifiers: Vec<String>,
@@ -248,7 +248,7 @@ macro_rules! held_button {
             /// Button (default left).
             #[arg(long, value_enum)]
             pub button: Option<Button>,
-            /// Modifiers held meanwhile: shift, ctrl, alt, meta.
+            /// Modifiers held meanwhile: shift, ctrl, alt, meta; several as ctrl+shift or ctrl,shift.
             #[arg(long, value_name = "KEYS", value_delimiter = ',')]
             #[serde(default)]
             pub modifiers: Vec<String>,

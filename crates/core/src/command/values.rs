@@ -98,12 +98,15 @@ pub fn extent(what: &str, value: f64) -> Result<f64> {
     Err(Error::invalid(format!("{what} must be 1 or more")))
 }
 
-/// Modifier keys by name, each at most once.
+/// Modifier keys by name, each at most once. One text may name several with '+' between, as combinations do.
 pub fn modifiers(names: &[String]) -> Result<Vec<Modifier>> {
     let mut out = Vec::new();
-    for name in names {
+    for name in names.iter().flat_map(|text| text.split('+')).map(str::trim) {
         let Some(key) = Modifier::from_name(name) else {
-            return Err(Error::invalid(format!("{} is not a modifier: expected shift, ctrl, alt or meta", echo(name))));
+            return Err(Error::invalid(format!(
+                "{} is not a modifier: expected shift, ctrl, alt or meta, several as ctrl+shift or ctrl,shift",
+                echo(name)
+            )));
         };
         if out.contains(&key) {
             return Err(Error::invalid(format!("modifier {} is given twice", echo(name))));
@@ -169,6 +172,13 @@ mod tests {
     fn modifiers_have_aliases_and_no_doubles() {
         let names = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
         assert_eq!(modifiers(&names(&["Cmd", "option"])).unwrap(), [Modifier::Meta, Modifier::Alt]);
+        assert_eq!(
+            modifiers(&names(&["ctrl+shift", "alt"])).unwrap(),
+            [Modifier::Ctrl, Modifier::Shift, Modifier::Alt]
+        );
+        for bad in [&["ctrl+"][..], &["+"], &["ctrl+ctrl"], &["ctrl+shift", "shift"]] {
+            assert!(modifiers(&names(bad)).is_err(), "{bad:?}");
+        }
         assert!(modifiers(&names(&["ctrl", "control"])).is_err());
         assert!(modifiers(&names(&["hyper"])).is_err());
     }

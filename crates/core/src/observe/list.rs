@@ -1,5 +1,6 @@
 //! Lists: applications, windows, surfaces. One silent application never holds up the others (decisions D4).
 
+use super::locate::{UNTOLD, untold};
 use super::target::{find_app, pick_app};
 use crate::command::Context;
 use crate::command::observe::{ListSurfaces, READ_TIMEOUT_MS};
@@ -9,6 +10,7 @@ use crate::envelope::Answer;
 use crate::evidence::Evidence;
 use crate::platform::apps::surface_json;
 use crate::platform::{App, Responsive, Window};
+use crate::vocab::surface::Surface;
 use serde_json::{Map, Value, json};
 
 /// `list-apps`.
@@ -54,11 +56,19 @@ pub fn surfaces(context: &Context, args: &ListSurfaces) -> Answer {
     let platform = context.platform()?;
     let deadline = Deadline::after_ms(READ_TIMEOUT_MS);
     let apps = find_app(platform, args.app.as_deref(), deadline)?;
-    let mut rows = Vec::new();
+    let mut open = Vec::new();
     for app in &apps {
-        rows.extend(platform.surfaces(app, deadline)?.iter().map(surface_json));
+        open.extend(platform.surfaces(app, deadline)?);
     }
-    Ok(json!({"pid": apps[0].process.pid, "surfaces": rows}))
+    let rows: Vec<Value> = open.iter().map(surface_json).collect();
+    let mut out = json!({"pid": apps[0].process.pid, "surfaces": rows});
+    let kinds: Vec<Surface> = open.iter().map(|s| s.kind).collect();
+    let popups = untold(platform, &apps[0].process, &kinds, deadline).into_known().unwrap_or_default();
+    if !popups.is_empty() {
+        out["popups"] = json!(popups);
+        out["suggestion"] = json!(UNTOLD);
+    }
+    Ok(out)
 }
 
 /// An application as answers print it.

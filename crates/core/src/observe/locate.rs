@@ -3,7 +3,8 @@
 use super::target::{Scope, find_app, find_window};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
-use crate::platform::{Platform, ProcessKey, ReadPlan, SurfaceInfo, Window};
+use crate::evidence::Evidence;
+use crate::platform::{Platform, Popup, ProcessKey, ReadPlan, SurfaceInfo, Window};
 use crate::refs::capture::Capture;
 use crate::refs::entry::{FORMAT, RefMap, Source};
 use crate::tree::raw::{Grade, Handle, Link, RawTree};
@@ -62,7 +63,11 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         open.extend(platform.surfaces(app, deadline)?.into_iter().map(|s| (app.name.clone(), s)));
     }
     // The one that opened last is on top.
-    let at = open.iter().rposition(|(_, s)| s.kind == surface).ok_or_else(|| not_open(surface, &open))?;
+    let at = open.iter().rposition(|(_, s)| s.kind == surface).ok_or_else(|| {
+        let kinds: Vec<Surface> = open.iter().map(|(_, s)| s.kind).collect();
+        let popups = untold(platform, &process, &kinds, deadline).into_known().unwrap_or_default();
+        told_of(not_open(surface, &open), &popups)
+    })?;
     let (name, found) = open.swap_remove(at);
     Ok(Root {
         source: Source {
@@ -131,6 +136,33 @@ fn not_open(surface: Surface, open: &[(String, SurfaceInfo)]) -> Error {
         "Open are: {}. A dialog that is no {surface} here is one of these, or a window: 'snapshot --window-id ID' with an id from list-windows.",
         kinds.join(", ")
     ))
+}
+
+/// The popups of a process that no surface of its tree stands for: toolkits show menus that they publish nothing of.
+pub fn untold(
+    platform: &dyn Platform,
+    process: &ProcessKey,
+    open: &[Surface],
+    deadline: Deadline,
+) -> Evidence<Vec<Popup>> {
+    // Which of several popups a menu in the tree is can't be told.
+    if open.iter().any(|kind| matches!(kind, Surface::Menu | Surface::Popover)) {
+        return Evidence::Absent;
+    }
+    platform.popups(process, deadline)
+}
+
+/// What works on a popup without a tree.
+pub const UNTOLD: &str = "A popup of the application is on the screen that publishes no tree (popups): a menu or a list, \
+    perhaps. 'press' works on it: up, down, left and right choose, return takes, escape closes; 'screenshot' of the \
+    screen shows it.";
+
+/// Adds popups without a tree to an error that says that nothing is open.
+pub fn told_of(error: Error, popups: &[Popup]) -> Error {
+    if popups.is_empty() {
+        return error;
+    }
+    error.detail("popups", serde_json::json!(popups)).suggest(UNTOLD)
 }
 
 /// The root of this window's tree.

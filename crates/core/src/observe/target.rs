@@ -94,7 +94,9 @@ pub fn usable(window: Window) -> Result<Window> {
         .kind("window_without_accessibility_element")
         .detail("window", summary(&window))
         .detail("reason", reason)
-        .suggest("Run 'agent-desktop status' for what makes applications publish their tree, then start it anew."))
+        .suggest(
+            "The reason says what to do. 'agent-desktop status' says whether applications publish their tree here.",
+        ))
 }
 
 fn by_id<'w>(id: &str, app: Option<&str>, apps: &[App], windows: &'w [Window]) -> Result<&'w Window> {

@@ -109,6 +109,16 @@ pub struct SurfaceInfo {
     pub window_id: Option<String>,
 }
 
+/// A window that an application put on the screen by itself, beside what the window manager knows: a menu, a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Popup {
+    /// Its bounds on the screen.
+    pub bounds: Rect,
+    /// Whether the window system says that it is a menu.
+    #[serde(skip)]
+    pub menu: bool,
+}
+
 /// One display.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisplayInfo {
@@ -186,6 +196,20 @@ pub trait Apps {
 
     /// Surfaces that are open in the application now, besides its windows.
     fn surfaces(&self, app: &App, deadline: Deadline) -> Result<Vec<SurfaceInfo>, Error>;
+
+    /// The popups of this process that the window system shows now, tooltips left out, whether or not a tree tells of
+    /// them. Absent where no window system can be asked.
+    fn popups(&self, process: &ProcessKey, deadline: Deadline) -> Evidence<Vec<Popup>> {
+        let _ = (process, deadline);
+        Evidence::Absent
+    }
+
+    /// Whether this process could still come to publish a tree. False only where it is certain that nothing in it
+    /// publishes one.
+    fn may_publish(&self, process: &ProcessKey) -> bool {
+        let _ = process;
+        true
+    }
 
     /// The surfaces this adapter can serve.
     fn supported_surfaces(&self) -> Vec<Surface>;

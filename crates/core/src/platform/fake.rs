@@ -240,7 +240,7 @@ impl Apps for Fake {
             bounds: Evidence::Absent,
             focused: Evidence::Known(true),
             visible: Evidence::Known(true),
-            minimized: Evidence::Known(false),
+            minimized: Evidence::Known(self.window.borrow().known().is_some_and(|w| w.minimized)),
             maximized: Evidence::Known(false),
             fullscreen: Evidence::Known(false),
             modal: Evidence::Known(false),

@@ -12,7 +12,7 @@ pub mod operate;
 pub mod windows;
 
 pub use apps::{
-    App, Apps, CloseRequest, CloseStep, Closed, DisplayInfo, LaunchRequest, Launched, Presentation, Responsive,
+    App, Apps, CloseRequest, CloseStep, Closed, DisplayInfo, LaunchRequest, Launched, Popup, Presentation, Responsive,
     SurfaceInfo, Window,
 };
 pub use capture::{Capture, Pixels, WindowPicture};

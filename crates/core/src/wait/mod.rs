@@ -8,9 +8,11 @@ use crate::command::wait::{Mode, Wait};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
+use crate::evidence::Evidence;
 use crate::observe::list::window_json;
+use crate::observe::locate::{told_of, untold};
 use crate::observe::target::{find_app, matches};
-use crate::platform::{Platform, Window};
+use crate::platform::{Platform, Popup, Window};
 use crate::vocab::surface::Surface;
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -150,13 +152,29 @@ fn window(
 
 fn menu(context: &Context, args: &Wait, predicate: &str, open: bool) -> Answer {
     let platform = context.platform()?;
-    let details: Vec<(&str, Value)> = args.app.iter().map(|name| ("app", json!(name))).collect();
-    until(args.timeout(), predicate, &details, |deadline| {
-        let mut any = false;
+    // Popups that no tree tells of, as last seen.
+    let seen: RefCell<Vec<Popup>> = RefCell::default();
+    let describe = |error: Error| {
+        let error = args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()));
+        told_of(error, &seen.borrow())
+    };
+    until_described(args.timeout(), predicate, describe, passes, |deadline| {
+        let (mut any, mut unread) = (false, false);
+        seen.borrow_mut().clear();
         for app in find_app(platform, args.app.as_deref(), deadline)? {
-            any |= platform.surfaces(&app, deadline)?.iter().any(|s| s.kind == Surface::Menu);
+            let kinds: Vec<Surface> = platform.surfaces(&app, deadline)?.iter().map(|s| s.kind).collect();
+            any |= kinds.contains(&Surface::Menu);
+            match untold(platform, &app.process, &kinds, deadline) {
+                Evidence::Known(popups) => seen.borrow_mut().extend(popups),
+                // What could not be looked at proves no absence.
+                Evidence::Unknown(_) => unread = true,
+                Evidence::Absent => {}
+            }
         }
-        Ok((any == open).then(|| json!({"found": true})))
+        // A menu that publishes no tree can't be read, so that it is none to wait for; but it is not closed.
+        unread |= seen.borrow().iter().any(|popup| popup.menu);
+        let done = if open { any } else { !any && !unread };
+        Ok(done.then(|| json!({"found": true})))
     })
 }
 

@@ -217,10 +217,17 @@ fn treeless(app: &App, x: &X11Window, silent: bool) -> Window {
     }
 }
 
+/// Of a process that has loaded nothing that publishes: starting it again would change nothing.
+const TREELESS: &str = "the application publishes no accessibility tree, and nothing that it has loaded can: its toolkit \
+    publishes none; use --window-id with press, screenshot and the pointer commands";
+
 /// Why a window has no tree and what to do (FINDINGS §1): which toolkits publish, and that too late is too late.
 fn no_tree_reason(app: &App) -> String {
     if app.root.is_some() {
         return "the application publishes a tree, but not of this window".to_owned();
+    }
+    if !super::toolkit::may_publish(app.process.pid) {
+        return TREELESS.to_owned();
     }
     let executable = std::fs::read_link(format!("/proc/{}/exe", app.process.pid)).unwrap_or_default();
     let how = if crate::process::chromium::is_chromium(&executable) {

@@ -11,10 +11,11 @@ use super::visibility::sentinel;
 use super::{flight, windows};
 use crate::LinuxPlatform;
 use crate::bus::Object;
-use crate::x11::X11Window;
+use crate::x11::{self, X11Error, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
-use agent_desktop_core::platform::{App, ReadPlan, SurfaceInfo, Window};
+use agent_desktop_core::evidence::{Cause, Evidence};
+use agent_desktop_core::platform::{App, Popup, ProcessKey, ReadPlan, SurfaceInfo, Window};
 use agent_desktop_core::tree::raw::Link;
 use agent_desktop_core::vocab::surface::Surface;
 
@@ -75,6 +76,19 @@ pub fn open(platform: &LinuxPlatform, app: &App, deadline: Deadline) -> Result<V
         out.extend(inside.into_iter().map(|(kind, at)| nested(&walk, toolkit, &above, top, kind, at, window)));
     }
     Ok(out)
+}
+
+/// The popups of a process by the X server, which knows also those that no tree tells of (seen: context menus of Qt 5).
+pub fn popups(platform: &LinuxPlatform, process: &ProcessKey, deadline: Deadline) -> Evidence<Vec<Popup>> {
+    let own = |w: &X11Window| w.pid.is_some() && w.pid == i32::try_from(process.pid).ok() && windows::is_opened(w);
+    let popup = |w: &X11Window| Popup { bounds: windows::bounds(w), menu: windows::is_menu(w) };
+    match platform.ask_x(deadline, x11::popups) {
+        Ok(all) => Evidence::Known(all.iter().filter(|w| own(w)).map(popup).collect()),
+        Err(X11Error::Timeout) => Evidence::Unknown(Cause::Late),
+        Err(X11Error::Protocol { error, .. }) => Evidence::Unknown(Cause::Fault(error)),
+        // There is no X server that could show one.
+        Err(_) => Evidence::Absent,
+    }
 }
 
 /// The printed id of a surface.

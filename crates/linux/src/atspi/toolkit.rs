@@ -393,6 +393,22 @@ fn is_type_name(name: &str) -> bool {
         && humps >= 2
 }
 
+/// Parts of the names of the libraries through which a tree is published: the bridge of GTK 3, GTK 2, Chromium and
+/// Gecko; GTK 4, Qt and Java have their own. LibreOffice loads one of these.
+const PUBLISHERS: &[&str] =
+    &["libatk-bridge", "libatspi", "libgtk-4", "Qt5", "Qt6", "libxul", "libjvm", "libclutter", "libmutter"];
+
+/// Whether a process could publish a tree: it has loaded a library that does, or what it has loaded can't be read. One
+/// that links its own statically looks as if it had none, so that a tree that is there counts more than this.
+pub fn may_publish(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/maps")).map_or(true, |maps| loads_publisher(&maps))
+}
+
+fn loads_publisher(maps: &str) -> bool {
+    // A map without any line is that of a process that is ending.
+    maps.is_empty() || PUBLISHERS.iter().any(|name| maps.contains(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,5 +448,14 @@ mod tests {
         assert_eq!(Gtk4.grade(n::PUSH_BUTTON, false), Grade::Follows);
         assert_eq!(Gtk3.grade(n::TABLE_CELL, false), Grade::Follows);
         assert_eq!(Qt5.grade(n::TABLE_CELL, false), Grade::Slot);
+    }
+
+    #[test]
+    fn who_can_publish_by_what_is_loaded() {
+        let line = |file: &str| format!("7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/x86_64-linux-gnu/{file}\n");
+        assert!(loads_publisher(&(line("libc.so.6") + &line("libatk-bridge-2.0.so.0"))));
+        assert!(loads_publisher(&line("libQt5Gui.so.5")));
+        assert!(!loads_publisher(&(line("libXaw7.so.7") + &line("libatk-1.0.so.0") + &line("libgtk-x11-2.0.so.0"))));
+        assert!(loads_publisher(""), "nothing could be read");
     }
 }

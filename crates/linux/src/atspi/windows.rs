@@ -93,6 +93,16 @@ pub fn is_counted(window: &X11Window) -> bool {
     )
 }
 
+/// Whether a popup is one that a user opened: what only tells something (a tooltip) or follows the pointer is none.
+pub fn is_opened(popup: &X11Window) -> bool {
+    !matches!(popup.window_type, WindowType::Tooltip | WindowType::Notification | WindowType::Dnd)
+}
+
+/// Whether a popup says that it is a menu.
+pub fn is_menu(popup: &X11Window) -> bool {
+    matches!(popup.window_type, WindowType::Menu | WindowType::PopupMenu | WindowType::DropdownMenu)
+}
+
 /// Where the window's content begins: inside the shadow that GTK draws itself (FINDINGS §2 "Extents").
 pub fn origin(window: &X11Window) -> (f64, f64) {
     let shadow = window.gtk_frame_extents.unwrap_or_default();

@@ -70,7 +70,9 @@ fn utf16(bytes: &[u8]) -> Result<String, String> {
 
 /// The `file:` URLs of a `text/uri-list`, as they stand there; comments and other schemes are left out.
 pub fn uri_list(text: &str) -> Vec<String> {
-    text.lines().map(str::trim).filter(|l| is_file(l)).map(str::to_owned).collect()
+    // A NUL ends the list of pcmanfm, as if it were a C string.
+    let blank = |c: char| c.is_whitespace() || c == '\0';
+    text.lines().map(|l| l.trim_matches(blank)).filter(|l| is_file(l)).map(str::to_owned).collect()
 }
 
 /// The same of `x-special/gnome-copied-files`, whose first line is `copy` or `cut`.
@@ -115,6 +117,8 @@ mod tests {
     #[test]
     fn files_and_nothing_else() {
         assert_eq!(uri_list("# c\r\nfile:///a%20b\r\nhttp://x/\r\nFILE:///c\r\n"), ["file:///a%20b", "FILE:///c"]);
+        assert_eq!(uri_list("file:///a\r\nfile:///b\r\n\0"), ["file:///a", "file:///b"]);
+        assert_eq!(uri_list("file:///a\nfile:///b \0\0"), ["file:///a", "file:///b"], "pcmanfm ends it with NUL");
         assert_eq!(gnome_files("cut\nfile:///a"), (vec!["file:///a".to_owned()], Some(true)));
         assert_eq!(gnome_files("file:///a"), (vec!["file:///a".to_owned()], None));
     }

@@ -11,7 +11,7 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::res::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{
     AtomEnum, ConnectionExt as _, GetGeometryReply, GetPropertyReply, GetWindowAttributesReply, MapState,
-    TranslateCoordinatesReply,
+    TranslateCoordinatesReply, WindowClass,
 };
 use x11rb::x11_utils::TryParse;
 
@@ -159,6 +159,31 @@ pub fn windows(x: &Connection) -> Result<Vec<X11Window>, X11Error> {
     for (raw, gtk) in read_all(x, &atoms, &clients, has_res)? {
         if managed || (raw.attributes.map_state == MapState::VIEWABLE && !raw.attributes.override_redirect) {
             found.push(interpret(&raw, gtk.as_ref(), &atoms, &root));
+        }
+    }
+    Ok(found)
+}
+
+/// The windows on the screen that asked the window manager to leave them alone: menus, lists, tooltips; the lowest first.
+///
+/// # Errors
+/// Only when the server can't be read.
+pub fn popups(x: &Connection) -> Result<Vec<X11Window>, X11Error> {
+    x.raw().prefetch_extension_information(res::X11_EXTENSION_NAME)?;
+    let atoms = Atoms::new(x.raw())?.reply()?;
+    let has_res = x.raw().extension_information(res::X11_EXTENSION_NAME)?.is_some();
+    let root = read_root(x, &atoms)?;
+    let screen = x.raw().get_geometry(x.root())?.reply()?;
+    let screen = Rect { x: 0, y: 0, width: screen.width.into(), height: screen.height.into() };
+    let mut found = Vec::new();
+    for (raw, gtk) in read_all(x, &atoms, &children(x)?, has_res)? {
+        let a = &raw.attributes;
+        // Toolkits keep windows that show nothing: for input alone, or off the screen.
+        if a.override_redirect && a.map_state == MapState::VIEWABLE && a.class == WindowClass::INPUT_OUTPUT {
+            let window = interpret(&raw, gtk.as_ref(), &atoms, &root);
+            if super::cover::shared(window.bounds, screen).is_some_and(|r| r.width > 1 && r.height > 1) {
+                found.push(window);
+            }
         }
     }
     Ok(found)
