@@ -152,7 +152,8 @@ fn judge(
     // Containers overlap everything in some toolkits (seen in Chromium's title bar and LibreOffice's tool bars) and take
     // no clicks: only what does is in the way.
     let role = role::map(number, states, None);
-    if !takes_clicks(role) && !(toolkit.web() && is_content(number)) {
+    let stays = takes_clicks(role) || (toolkit.web() && is_content(number));
+    if !stays {
         return Hit::Unknown;
     }
     Hit::Other { role, name: label_text(native, toolkit).into_known().filter(|n| !n.trim().is_empty()) }
