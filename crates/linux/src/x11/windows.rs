@@ -164,6 +164,22 @@ pub fn windows(x: &Connection) -> Result<Vec<X11Window>, X11Error> {
     Ok(found)
 }
 
+/// What stands on the screen that asked the window manager to leave it alone: menus, tooltips.
+///
+/// # Errors
+/// Only when the server can't be read at all.
+pub fn popups(x: &Connection) -> Result<Vec<X11Window>, X11Error> {
+    x.raw().prefetch_extension_information(res::X11_EXTENSION_NAME)?;
+    let atoms = Atoms::new(x.raw())?.reply()?;
+    let has_res = x.raw().extension_information(res::X11_EXTENSION_NAME)?.is_some();
+    let root = Root::default();
+    let read = read_all(x, &atoms, &children(x)?, has_res)?;
+    let shown = |(raw, _): &&(Raw, Option<GetPropertyReply>)| {
+        raw.attributes.map_state == MapState::VIEWABLE && raw.attributes.override_redirect
+    };
+    Ok(read.iter().filter(shown).map(|(raw, gtk)| interpret(raw, gtk.as_ref(), &atoms, &root)).collect())
+}
+
 /// The window manager's active window; `None` when no window is active or no window manager runs.
 pub fn active_window(x: &Connection) -> Result<Option<u32>, X11Error> {
     let atom = x.raw().intern_atom(false, b"_NET_ACTIVE_WINDOW")?.reply()?.atom;
