@@ -2,9 +2,8 @@
 
 use crate::atspi::frames::Screen;
 use crate::atspi::interface as i;
-use crate::atspi::native::Field;
+use crate::atspi::origin::Origins;
 use crate::atspi::toolkit::Toolkit;
-use crate::atspi::windows as x_windows;
 use crate::atspi::{apps, frames, read};
 use crate::bus::join::describe;
 use crate::bus::{Bus, Call, Object, Peers, Wire};
@@ -12,7 +11,6 @@ use crate::desktop::DesktopEnv;
 use crate::x11::{self, X11Error, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
-use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::platform::{App, ReadPlan, Responsive, Window};
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use std::collections::HashMap;
@@ -229,35 +227,20 @@ impl LinuxPlatform {
         asked.into_iter().zip(tops).flat_map(each).collect()
     }
 
-    /// Where the content of the window with this root begins on the screen.
-    pub(crate) fn origin(&self, root: &Object, pid: u32, deadline: Deadline) -> Evidence<(f64, f64)> {
-        let Some(all) = self.x_windows(deadline) else { return Evidence::Unknown(Cause::NotRead) };
-        let own: Vec<&X11Window> =
-            all.iter().filter(|w| w.pid == i32::try_from(pid).ok() && x_windows::is_counted(w)).collect();
-        if let [only] = own.as_slice() {
-            return Evidence::Known(x_windows::origin(only));
-        }
-        let answers = self.bus.flight(vec![Field::Name.call(root), Field::Extents.call(root)], deadline);
-        let title = answers.first().and_then(|a| a.as_ref().ok()?.text_property().ok()).unwrap_or_default();
-        let extents = answers.get(1).and_then(|a| a.as_ref().ok()?.extents().ok());
-        let extents = extents.map(|(_, _, w, h)| (i32::MIN, i32::MIN, w, h));
-        match x_windows::matched(&[x_windows::Frame { title, extents }], &own).first() {
-            Some(Some(w)) => Evidence::Known(x_windows::origin(own[*w])),
-            _ => Evidence::Unknown(Cause::Fault("the window's place on the screen is unknown".to_owned())),
-        }
-    }
-
     pub(crate) fn tree(&self, root: &Handle, above: &[Link], pid: u32, plan: &ReadPlan) -> Result<RawTree, Error> {
         let object = object(root)?;
         let toolkit = self.toolkit(&object.bus, plan.deadline)?;
-        let origin = if plan.bounds && toolkit.extents_are_of_window() {
-            let window = above.get(1).and_then(|l| Object::from_handle(&l.handle)).unwrap_or_else(|| object.clone());
-            self.origin(&window, pid, plan.deadline)
+        let popover = |extents| self.popover_origin(extents, pid, plan.deadline);
+        let origins = if plan.bounds && toolkit.extents_are_of_window() {
+            let below = above.get(1..).unwrap_or_default().iter().filter_map(|l| Object::from_handle(&l.handle));
+            let line: Vec<Object> = below.chain([object.clone()]).collect();
+            let (window, inner) = line.split_first().map_or((&object, &[][..]), |(w, inner)| (w, inner));
+            Origins { root: self.origin_of(window, inner, pid, plan.deadline).0, popover: &popover }
         } else {
-            Evidence::Unknown(Cause::NotRead)
+            Origins::unasked()
         };
         let line = self.peers.line(&self.bus, &object.bus, toolkit.offers_a_line(), plan.deadline);
-        read::read_tree(&line, toolkit, object, above, plan, origin)
+        read::read_tree(&line, toolkit, object, above, plan, &origins)
     }
 }
 

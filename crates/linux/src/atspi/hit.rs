@@ -26,7 +26,9 @@ pub fn test(platform: &LinuxPlatform, target: &Handle, points: &[Point], deadlin
     let Ok(toolkit) = platform.toolkit(&target.bus, deadline) else { return unknown };
     let (chain, in_page) = climb(&platform.bus, &target, deadline);
     let Some(window) = chain.last() else { return unknown };
-    let Some((dx, dy)) = shift(platform, toolkit, window, deadline) else { return unknown };
+    let Some(((dx, dy), popover)) = shift(platform, toolkit, &chain, deadline) else { return unknown };
+    // What is drawn in a window of its own isn't found from the one below.
+    let window = popover.as_ref().unwrap_or(window);
     let at = |p: &Point| ((p.x - dx).round() as i32, (p.y - dy).round() as i32);
     let places: Vec<(i32, i32)> = points.iter().map(at).collect();
     let hits = descend(&platform.bus, window, &places, deadline);
@@ -69,14 +71,23 @@ fn climb(wire: &dyn Wire, from: &Object, deadline: Deadline) -> (Vec<Object>, bo
     (Vec::new(), false)
 }
 
-/// What to subtract from screen coordinates to get the toolkit's own.
-fn shift(platform: &LinuxPlatform, toolkit: Toolkit, window: &Object, deadline: Deadline) -> Option<(f64, f64)> {
+/// What to subtract from screen coordinates to get the toolkit's own; and the popover that they are looked up in, where
+/// the element, the first of the chain, is drawn in one.
+fn shift(
+    platform: &LinuxPlatform,
+    toolkit: Toolkit,
+    chain: &[Object],
+    deadline: Deadline,
+) -> Option<((f64, f64), Option<Object>)> {
     if !toolkit.extents_are_of_window() {
-        return Some((0.0, 0.0));
+        return Some(((0.0, 0.0), None));
     }
+    let (window, inner) = chain.split_last()?;
     let ask = Call::driver("GetConnectionUnixProcessID", Body::Text(window.bus.to_string()));
     let pid = platform.bus.call(ask, deadline).ok()?.uint().ok()?;
-    platform.origin(window, pid, deadline).into_known()
+    let inner: Vec<Object> = inner.iter().rev().cloned().collect();
+    let (origin, popover) = platform.origin_of(window, &inner, pid, deadline);
+    Some((origin.into_known()?, popover))
 }
 
 /// Follows `GetAccessibleAtPoint` from the window down: toolkits answer with the child or with the innermost element.

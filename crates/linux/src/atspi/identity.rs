@@ -383,8 +383,11 @@ impl<'a> Reads<'a> {
         }
         let top = self.ancestors.len() == 1;
         let origin = if bounds && self.toolkit.extents_are_of_window() {
-            let window = self.ancestors.clone().rev().nth(1).map_or(0, |at| at);
-            platform.origin(&self.subjects[window].object, self.request.process.pid, self.deadline)
+            // Outermost first, without the application.
+            let line = self.ancestors.clone().rev().skip(1).chain([0]).map(|at| self.subjects[at].object.clone());
+            let line: Vec<Object> = line.collect();
+            let (window, inner) = line.split_first().map_or((&self.subjects[0].object, &[][..]), |(w, i)| (w, i));
+            platform.origin_of(window, inner, self.request.process.pid, self.deadline).0
         } else {
             Evidence::Unknown(Cause::NotRead)
         };

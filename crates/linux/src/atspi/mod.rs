@@ -12,6 +12,7 @@ pub mod identity;
 pub mod interface;
 pub mod labels;
 pub mod native;
+pub mod origin;
 mod pages;
 pub mod read;
 mod rich_text;

@@ -101,6 +101,12 @@ impl Toolkit {
         self.qt()
     }
 
+    /// What is drawn in a window of its own when it is open, though it stands inside another window's tree and counts
+    /// from there (seen in GTK 4.8): menus and other popovers.
+    pub fn has_window_of_its_own(self, role: u32, name: &str) -> bool {
+        self == Gtk4 && (role == n::MENU || self.is_popover(role, name) || name == "GtkEmojiChooser")
+    }
+
     /// FINDINGS §2 "GTK4 4.8 states": no SHOWING there, so what can't be seen shows by its extents alone (zero area
     /// where not mapped).
     pub fn showing_is_reported(self) -> bool {

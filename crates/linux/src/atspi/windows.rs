@@ -103,10 +103,26 @@ pub fn is_menu(popup: &X11Window) -> bool {
     matches!(popup.window_type, WindowType::Menu | WindowType::PopupMenu | WindowType::DropdownMenu)
 }
 
-/// Where the window's content begins: inside the shadow that GTK draws itself (FINDINGS §2 "Extents").
+/// Where begins what looks like the window: inside the shadow that GTK draws itself (FINDINGS §2 "Extents").
 pub fn origin(window: &X11Window) -> (f64, f64) {
     let shadow = window.gtk_frame_extents.unwrap_or_default();
     (f64::from(window.bounds.x) + f64::from(shadow.left), f64::from(window.bounds.y) + f64::from(shadow.top))
+}
+
+/// The widest border that is believed to be one.
+const MAX_BORDER: i64 = 32;
+
+/// Where content of this size begins in the window. Without a compositor GTK 4 draws a border of its own, the same on
+/// all sides, which no property of the window tells (5 pixels with its default theme, kept when maximised): it is what
+/// the window is larger by. `None` where the rest is no such border: then one of the two sizes is of another moment, in
+/// another unit, or of another window.
+pub fn content(window: &X11Window, (width, height): (i32, i32)) -> Option<(f64, f64)> {
+    let shadow = window.gtk_frame_extents.unwrap_or_default();
+    let across = i64::from(window.bounds.width) - i64::from(shadow.left + shadow.right) - i64::from(width);
+    let down = i64::from(window.bounds.height) - i64::from(shadow.top + shadow.bottom) - i64::from(height);
+    let border = (across == down && across % 2 == 0).then_some(across / 2)?;
+    let (x, y) = origin(window);
+    (0..=MAX_BORDER).contains(&border).then_some((x + border as f64, y + border as f64))
 }
 
 /// What looks like the window: the client without the shadow.
@@ -178,5 +194,17 @@ pub(crate) mod tests {
         w.gtk_frame_extents = Some(Extents { left: 5, right: 5, top: 5, bottom: 5 });
         assert_eq!(bounds(&w).width, 90.0);
         assert_eq!(origin(&w), (15.0, 5.0));
+    }
+
+    #[test]
+    fn a_border_is_the_same_on_all_sides() {
+        let mut w = window(1, "A", 10, 110);
+        assert_eq!(content(&w, (110, 50)), Some((10.0, 0.0)));
+        assert_eq!(content(&w, (100, 40)), Some((15.0, 5.0)));
+        for other in [(100, 50), (109, 49), (112, 52), (110, 40), (10, -50)] {
+            assert_eq!(content(&w, other), None, "{other:?}");
+        }
+        w.gtk_frame_extents = Some(Extents { left: 5, right: 5, top: 3, bottom: 7 });
+        assert_eq!(content(&w, (100, 40)), Some((15.0, 3.0)));
     }
 }

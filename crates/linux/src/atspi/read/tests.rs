@@ -117,7 +117,7 @@ fn node(role: u32, name: &'static str, children: &[&'static str]) -> Element {
 }
 
 fn read_with(app: &Application, toolkit: Toolkit, plan: &ReadPlan) -> Result<RawTree, Error> {
-    read_tree(app, toolkit, Object::new(BUS, "/w"), &[], plan, Evidence::Absent)
+    read_tree(app, toolkit, Object::new(BUS, "/w"), &[], plan, &Origins::unasked())
 }
 
 fn read(app: &Application) -> RawTree {
@@ -348,7 +348,7 @@ fn what_stands_above_a_part_holds_for_the_part() {
         let link = |p: &&str| Link { handle: Object::new(BUS, *p).handle(), index: 0 };
         let above: Vec<Link> = above.iter().map(link).collect();
         let plan = ReadPlan::contract(Deadline::after_ms(1_000));
-        let tree = read_tree(app, toolkit, Object::new(BUS, "/menu"), &above, &plan, Evidence::Absent).unwrap();
+        let tree = read_tree(app, toolkit, Object::new(BUS, "/menu"), &above, &plan, &Origins::unasked()).unwrap();
         tree.nodes[1].facts.grade
     };
     let chain = &["/root", "/w", "/page", "/row"][..];
