@@ -89,9 +89,7 @@ fn entries_of_an_open_menu() {
         let chosen = || -> Vec<String> {
             fixture.received("menu").iter().map(|l| l["id"].as_str().unwrap_or_default().to_owned()).collect()
         };
-        let pid = fixture.pid.to_string();
-        let button = desk.ok(&["find", "--pid", &pid, "--name", "Edit menu", "--role", "button"]);
-        let button = button["matches"][0]["ref_id"].as_str().unwrap_or_else(|| panic!("{button}")).to_owned();
+        let button = named(&desk, "fixture-gtk4", "button", "Edit menu");
         let open = |entry: &str| -> String {
             desk.ok(&["--headed", "click", &button]);
             let menu = wait_for("the menu", || {
