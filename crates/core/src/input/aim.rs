@@ -88,8 +88,7 @@ pub fn aim(
 ) -> Result<Aim> {
     let mut scrolled = false;
     loop {
-        // A look that has begun may use its slice, so that the last one is not cut to nothing.
-        let failure = match look(terms.platform, map, entry, window, Deadline::after_ms(ATTEMPT_MS)) {
+        let failure = match look(terms.platform, map, entry, window) {
             Ok(Ok(aim)) => return Ok(aim),
             Ok(Err((NotYet::Offscreen, resolved))) if !scrolled => {
                 scrolled = true;
@@ -115,7 +114,6 @@ fn look(
     map: &RefMap,
     entry: &Entry,
     window: &WindowKey,
-    deadline: Deadline,
 ) -> Result<std::result::Result<Aim, (NotYet, Resolved)>> {
     let question = Question::new(map, entry).ok_or_else(torn)?;
     let mut last: Option<Rect> = None;
@@ -148,7 +146,8 @@ fn look(
         resolved = Some(proven);
     }
     let (Some(bounds), Some(resolved)) = (last, resolved) else { return Err(torn()) };
-    Ok(match reached(platform, &resolved, bounds, window, deadline)? {
+    // The samples may have taken their time; what is asked now has its own.
+    Ok(match reached(platform, &resolved, bounds, window, Deadline::after_ms(ATTEMPT_MS))? {
         Ok((point, reached, evidence)) => Ok(Aim { resolved, point, reached, evidence }),
         Err(error) => Err((NotYet::Wait(Box::new(error)), resolved)),
     })

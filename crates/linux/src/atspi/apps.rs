@@ -30,6 +30,8 @@ fn registry() -> Object {
 struct Answers {
     root: Object,
     pid: Option<u32>,
+    /// The bus did not say in time which process it is.
+    owner_late: Option<CallError>,
     name: Result<String, CallError>,
     children: Result<i64, CallError>,
     toolkit: Option<String>,
@@ -47,7 +49,13 @@ pub fn list(bus: &Bus, windows: &[X11Window], deadline: Deadline) -> Result<Vec<
         .map_err(|e| no_registry(&e))?;
     bus.learn_id(answers.pop());
     let roots: Vec<Object> = roots.into_iter().filter(|o| !o.is_null()).collect();
-    let mut apps = group(ask(bus, roots, deadline.within_ms(LIVENESS_MS)));
+    let answers = ask(bus, roots, deadline.within_ms(LIVENESS_MS));
+    // Whose an application's object is, is the bus's own answer. Without it a process with a tree would count as one
+    // without.
+    if let Some(late) = answers.iter().find_map(|a| a.owner_late.clone()) {
+        return Err(no_registry(&late));
+    }
+    let mut apps = group(answers);
     let with_tree: Vec<u32> = apps.iter().map(|a| a.app.process.pid).collect();
     let mut without: Vec<u32> = windows
         .iter()
@@ -92,13 +100,17 @@ fn ask(bus: &Bus, roots: Vec<Object>, deadline: Deadline) -> Vec<Answers> {
     let mut answers = bus.flight(calls, deadline).into_iter();
     let mut next = || answers.next().unwrap_or(Err(CallError::Late { sent: false }));
     let text = |a: Result<Reply, CallError>| a.and_then(|r| r.text_property());
-    let each = |root: Object| Answers {
-        pid: next().ok().and_then(|r| r.uint().ok()),
-        name: text(next()),
-        children: next().and_then(|r| r.int_property()),
-        toolkit: text(next()).ok(),
-        version: text(next()).ok(),
-        root,
+    let each = |root: Object| {
+        let pid = next();
+        Answers {
+            owner_late: pid.as_ref().err().filter(|e| matches!(e, CallError::Late { .. })).cloned(),
+            pid: pid.ok().and_then(|r| r.uint().ok()),
+            name: text(next()),
+            children: next().and_then(|r| r.int_property()),
+            toolkit: text(next()).ok(),
+            version: text(next()).ok(),
+            root,
+        }
     };
     roots.into_iter().map(each).collect()
 }
@@ -202,6 +214,7 @@ mod tests {
     fn answers(bus: &str, pid: u32, children: Result<i64, CallError>) -> Answers {
         let name = if children.is_ok() { Ok("x".to_owned()) } else { Err(CallError::Late { sent: true }) };
         Answers {
+            owner_late: None,
             root: Object::root_of(bus),
             pid: Some(pid),
             name,
