@@ -15,6 +15,7 @@ use agent_desktop_core::platform::{App, ReadPlan, Responsive, Window};
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,8 @@ pub struct LinuxPlatform {
     peers: Peers,
     inside: Option<DesktopEnv>,
     program: Option<PathBuf>,
+    /// Whether the X server was asked for its windows last and did not answer in time.
+    x_late: AtomicBool,
 }
 
 impl LinuxPlatform {
@@ -59,6 +62,7 @@ impl LinuxPlatform {
             peers: Peers::default(),
             inside: None,
             program: None,
+            x_late: AtomicBool::new(false),
         })
     }
 
@@ -149,19 +153,32 @@ impl LinuxPlatform {
         let (display, authority) = self.display.as_ref()?;
         let end = deadline.within_ms(X_MS).instant();
         let mut held = self.x.lock().unwrap_or_else(PoisonError::into_inner);
+        self.x_late.store(false, Ordering::Relaxed);
         if held.is_none() {
-            *held = x11::connect(display, authority.as_deref(), end).ok();
+            match x11::connect(display, authority.as_deref(), end) {
+                Ok(connection) => *held = Some(connection),
+                Err(error) => {
+                    self.x_late.store(matches!(error, x11::X11Error::Timeout), Ordering::Relaxed);
+                    return None;
+                }
+            }
         }
         let connection = held.as_ref()?;
         connection.set_deadline(end);
         match x11::windows(connection) {
             Ok(all) => Some(all),
-            Err(_) => {
+            Err(error) => {
+                self.x_late.store(matches!(error, x11::X11Error::Timeout), Ordering::Relaxed);
                 // After a timeout the connection is not to be used again.
                 *held = None;
                 None
             }
         }
+    }
+
+    /// Whether the X server left the last question for its windows unanswered: then no window seen proves none.
+    pub(crate) fn x_is_late(&self) -> bool {
+        self.x_late.load(Ordering::Relaxed)
     }
 
     /// As [`Self::x_windows`], and kept for the list of windows that follows a list of applications at once.

@@ -5,7 +5,7 @@ use crate::platform::LinuxPlatform;
 use crate::process::{self, Token};
 use crate::programs;
 use agent_desktop_core::deadline::Deadline;
-use agent_desktop_core::error::Error;
+use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
@@ -64,7 +64,13 @@ impl Apps for LinuxPlatform {
 
     fn windows(&self, apps: &[App], deadline: Deadline) -> Result<Vec<Window>, Error> {
         let windows = self.just_looked(deadline);
-        Ok(self.list_windows(apps, windows.as_deref(), deadline))
+        let all = self.list_windows(apps, windows.as_deref(), deadline);
+        if all.is_empty() && self.x_is_late() {
+            return Err(Error::before(Code::Timeout, "the display did not answer in time: no window seen proves none")
+                .kind("display_late")
+                .retry_after(500));
+        }
+        Ok(all)
     }
 
     fn active_window(&self, deadline: Deadline) -> Result<Option<Window>, Error> {
