@@ -7,9 +7,7 @@ use super::verify::{Holds, fails_by_contradiction, has_postcondition, holds};
 use crate::deadline::Deadline;
 use crate::error::{Code, Delivery, Error};
 use crate::evidence::{Cause, Evidence};
-use crate::platform::{
-    Action, App, Effect, EffectKind, Presence, ProbeRequest, ProcessLife, Responsive, Watch, WriteOutcome,
-};
+use crate::platform::{Action, Effect, EffectKind, Presence, ProbeRequest, ProcessLife, Watch, WriteOutcome};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::unresponsive;
 use crate::tree::raw::Facts;
@@ -371,16 +369,7 @@ pub fn post_state(facts: &Facts) -> Value {
 }
 
 fn open_surfaces(terms: &Terms<'_>, map: &RefMap, entry: &Entry) -> Option<Value> {
-    let root = map.chain(entry.link).first()?.handle.clone();
-    let app = App {
-        name: map.source.app.clone(),
-        names: Vec::new(),
-        process: map.process.clone(),
-        bundle_id: None,
-        presentation: None,
-        responsive: Responsive::Yes,
-        root: Some(root),
-    };
+    let app = map.application(entry.link)?;
     let mut open = terms.platform.surfaces(&app, Deadline::after_ms(READ_MS)).ok()?;
     for _ in 1..SURFACE_LOOKS {
         // A menu bar is always there: it is not what appeared.

@@ -7,7 +7,7 @@ use crate::deadline::Deadline;
 use crate::error::{Code, Error, Result};
 use crate::evidence::Evidence;
 use crate::geometry::{Point, Rect};
-use crate::platform::{App, Hit, Platform, Responsive, Window, WindowKey};
+use crate::platform::{Hit, Platform, Window, WindowKey};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Question, Resolved};
 use crate::vocab::state::State;
@@ -50,16 +50,7 @@ pub fn window_of(
     entry: &Entry,
     deadline: Deadline,
 ) -> Result<(Window, WindowKey)> {
-    let root = map.chain(entry.link).first().ok_or_else(torn)?.handle.clone();
-    let app = App {
-        name: map.source.app.clone(),
-        names: Vec::new(),
-        process: map.process.clone(),
-        bundle_id: None,
-        presentation: None,
-        responsive: Responsive::Yes,
-        root: Some(root),
-    };
+    let app = map.application(entry.link).ok_or_else(torn)?;
     let mut windows = platform.windows(std::slice::from_ref(&app), deadline)?;
     let at = windows.iter().position(|w| w.id == map.source.window_id);
     // A menu or popover was observed by itself: it belongs to the window that has the keyboard, or to the only one.

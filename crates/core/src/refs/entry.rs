@@ -1,6 +1,6 @@
 //! What is saved about a snapshot and its refs (spec 1 §4, decisions D1).
 
-use crate::platform::{ProcessKey, TextSource};
+use crate::platform::{App, ProcessKey, Responsive, TextSource};
 use crate::tree::raw::{Grade, Handle, Link};
 use crate::vocab::capability::CapabilitySet;
 use crate::vocab::native_id::NativeId;
@@ -182,6 +182,19 @@ impl RefMap {
     /// Arena indices from the link outwards, the link first.
     pub fn outwards(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(Some(link), move |l| self.links.get(*l as usize)?.parent)
+    }
+
+    /// The application of a link, as its windows and surfaces are asked for.
+    pub fn application(&self, link: u32) -> Option<App> {
+        Some(App {
+            name: self.source.app.clone(),
+            names: Vec::new(),
+            process: self.process.clone(),
+            bundle_id: None,
+            presentation: None,
+            responsive: Responsive::Yes,
+            root: Some(self.chain(link).first()?.handle.clone()),
+        })
     }
 
     /// The chain of a link, outermost first, the link itself last.
