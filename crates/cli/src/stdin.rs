@@ -1,22 +1,18 @@
 //! `--stdin`: text that must not stand in the process list.
 
 use agent_desktop_core::command::Command;
-use agent_desktop_core::command::act::VALUE_MAX_BYTES;
 use agent_desktop_core::error::{Error, Result};
-use agent_desktop_core::platform::clipboard::TEXT_MAX_BYTES;
 use std::io::Read;
 
 /// The command with its text from standard input, where it asks for that. Its other arguments are checked first, so
 /// that a mistake is answered without waiting for input.
 pub fn fill(mut command: Command) -> Result<Command> {
     command.validate()?;
-    let max = if matches!(command, Command::ClipboardSet(_)) { TEXT_MAX_BYTES } else { VALUE_MAX_BYTES };
-    if let Some((slot, flag)) = command.stdin_slot() {
+    if let Some(max) = command.stdin_limit() {
         if !crate::streams::input_is_open() {
             return Err(Error::invalid("standard input is closed: there is no text to read"));
         }
-        *slot = Some(text(std::io::stdin().lock(), max)?);
-        *flag = false;
+        command.fill_stdin(text(std::io::stdin().lock(), max)?);
     }
     Ok(command)
 }
@@ -44,6 +40,7 @@ fn text(input: impl Read, max: usize) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_desktop_core::command::act::VALUE_MAX_BYTES;
 
     #[test]
     fn one_line_break_at_the_end_is_dropped() {

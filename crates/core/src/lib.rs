@@ -3,6 +3,7 @@
 
 pub mod act;
 pub mod apps;
+pub mod batch;
 pub mod capture;
 pub mod clipboard;
 pub mod command;

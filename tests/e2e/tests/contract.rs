@@ -62,7 +62,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("status", &[]),
     ("permissions", &[]),
     ("version", &[]),
-    ("batch", &["[]"]),
+    ("batch", &[r#"[{"command":"version"}]"#]),
     ("skills", &[]),
 ];
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The state root itself; must be absolute.
 pub const ENV_HOME: &str = "AGENT_DESKTOP_HOME";
@@ -58,11 +59,16 @@ pub trait Host {
     }
 }
 
-/// What a command runs in.
-pub struct Context {
+/// What the commands of a batch share: the desktop is joined once.
+struct Machine {
     host: Box<dyn Host>,
     platform: OnceCell<Result<Box<dyn Platform>>>,
     env: Env,
+}
+
+/// What a command runs in.
+pub struct Context {
+    machine: Rc<Machine>,
     globals: Globals,
     state_root: PathBuf,
     session: Option<String>,
@@ -78,12 +84,39 @@ impl Context {
         let session = token(&env, globals.session.as_deref(), "--session", ENV_SESSION)?;
         let agent = token(&env, globals.agent_id.as_deref(), "--agent-id", ENV_AGENT)?;
         let desktop = token(&env, globals.desktop.as_deref(), "--desktop", ENV_DESKTOP)?;
-        Ok(Self { host, platform: OnceCell::new(), env, globals, state_root, session, agent, desktop })
+        let machine = Rc::new(Machine { host, platform: OnceCell::new(), env });
+        Ok(Self { machine, globals, state_root, session, agent, desktop })
+    }
+
+    /// The context of a batch entry: the same desktop, agent and policy, its own session where it names one. The flags
+    /// that belong to one command (`--wait-for`, `--debug`) are not inherited.
+    pub fn for_entry(&self, session: Option<&str>) -> Result<Self> {
+        let session = match session {
+            Some(id) => Some(checked("session", id.to_owned())?),
+            None => self.session.clone(),
+        };
+        let globals = Globals {
+            wait_for: None,
+            wait_for_gone: None,
+            wait_timeout: None,
+            debug: false,
+            screenshot: None,
+            session: session.clone(),
+            ..self.globals.clone()
+        };
+        Ok(Self {
+            machine: self.machine.clone(),
+            globals,
+            state_root: self.state_root.clone(),
+            session,
+            agent: self.agent.clone(),
+            desktop: self.desktop.clone(),
+        })
     }
 
     /// The adapter, opened with the first call.
     pub fn platform(&self) -> Result<&dyn Platform> {
-        match self.platform.get_or_init(|| self.host.open(self.desktop.as_deref())) {
+        match self.machine.platform.get_or_init(|| self.machine.host.open(self.desktop.as_deref())) {
             Ok(platform) => Ok(platform.as_ref()),
             Err(error) => Err(error.clone()),
         }
@@ -91,12 +124,12 @@ impl Context {
 
     /// The clipboard, without the rest of the desktop.
     pub fn clipboard(&self) -> Result<Box<dyn Clipboard>> {
-        self.host.clipboard(self.desktop.as_deref())
+        self.machine.host.clipboard(self.desktop.as_deref())
     }
 
     /// What the face knows about this machine.
     pub fn host(&self) -> &dyn Host {
-        self.host.as_ref()
+        self.machine.host.as_ref()
     }
 
     /// The flags that every command takes.
@@ -139,7 +172,7 @@ impl Context {
 
     /// A variable of the environment.
     pub fn env(&self, name: &str) -> Option<OsString> {
-        (self.env)(name)
+        (self.machine.env)(name)
     }
 
     /// Time that a dispatched action has to finish.
@@ -161,10 +194,14 @@ fn token(env: &Env, flag: Option<&str>, flag_name: &str, variable: &str) -> Resu
             (variable, text.into_string().map_err(|_| Error::invalid(format!("{variable} is not valid UTF-8")))?)
         }
     };
+    checked(source, text).map(Some)
+}
+
+fn checked(source: &str, text: String) -> Result<String> {
     let sound =
         (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if sound {
-        return Ok(Some(text));
+        return Ok(text);
     }
     Err(Error::invalid(format!("{source} must be 1 to 64 letters, digits, '-' or '_', not {}", echo(&text))))
 }

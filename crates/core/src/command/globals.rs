@@ -28,10 +28,10 @@ pub struct Globals {
     /// Debug log on standard error.
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// After the command wait for role:text (not available yet).
+    /// After the command wait for an element role:text of its window, and answer with the window (:text and role alone work).
     #[arg(short, long, global = true, value_name = "SELECTOR", help_heading = "Global options")]
     pub wait_for: Option<String>,
-    /// After the command wait until role:text is gone (not available yet).
+    /// After the command wait until no element role:text is there.
     #[arg(long, global = true, value_name = "SELECTOR", help_heading = "Global options")]
     pub wait_for_gone: Option<String>,
     /// Time limit of the two waits in milliseconds (default 30000).
@@ -70,14 +70,8 @@ impl Globals {
 
     /// The flags of later issues that were given.
     pub(crate) fn not_available(&self) -> Option<&'static str> {
-        [
-            ("--wait-for", self.wait_for.is_some()),
-            ("--wait-for-gone", self.wait_for_gone.is_some()),
-            ("--debug --screenshot", self.debug),
-            ("--trace", self.trace.is_some()),
-            ("--trace-strict", self.trace_strict),
-        ]
-        .into_iter()
-        .find_map(|(flag, given)| given.then_some(flag))
+        [("--debug --screenshot", self.debug), ("--trace", self.trace.is_some()), ("--trace-strict", self.trace_strict)]
+            .into_iter()
+            .find_map(|(flag, given)| given.then_some(flag))
     }
 }

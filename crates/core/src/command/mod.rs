@@ -171,13 +171,25 @@ impl Command {
         })
     }
 
-    /// The place of a text that comes from standard input, where the command asks for that.
-    pub fn stdin_slot(&mut self) -> Option<(&mut Option<String>, &mut bool)> {
+    /// How many bytes of standard input the command asks for at most, where it asks for any.
+    pub fn stdin_limit(&self) -> Option<usize> {
         match self {
-            Command::Type(a) if a.stdin => Some((&mut a.text, &mut a.stdin)),
-            Command::SetValue(a) if a.stdin => Some((&mut a.value, &mut a.stdin)),
-            Command::ClipboardSet(a) if a.stdin => Some((&mut a.text, &mut a.stdin)),
+            Command::Type(a) if a.stdin => Some(act::VALUE_MAX_BYTES),
+            Command::SetValue(a) if a.stdin => Some(act::VALUE_MAX_BYTES),
+            Command::ClipboardSet(a) if a.stdin => Some(crate::platform::clipboard::TEXT_MAX_BYTES),
+            Command::Batch(a) if matches!(a.source(), Ok(system::BatchSource::Stdin)) => Some(system::BATCH_MAX_BYTES),
             _ => None,
+        }
+    }
+
+    /// Puts the text of standard input where the command asked for it.
+    pub fn fill_stdin(&mut self, text: String) {
+        match self {
+            Command::Type(a) => (a.text, a.stdin) = (Some(text), false),
+            Command::SetValue(a) => (a.value, a.stdin) = (Some(text), false),
+            Command::ClipboardSet(a) => (a.text, a.stdin) = (Some(text), false),
+            Command::Batch(a) => (a.json, a.file) = (Some(text), None),
+            _ => {}
         }
     }
 

@@ -55,6 +55,11 @@ fn one_place(what: &str, reference: Option<&RefArg>, xy: Option<&XyArg>) -> Resu
 }
 
 impl Hover {
+    /// The time limit.
+    pub fn timeout(&self) -> u64 {
+        self.timeout_ms.unwrap_or(POINTER_TIMEOUT_MS)
+    }
+
     /// The rules.
     pub fn validate(&self) -> Result<()> {
         one_place("hover", self.ref_id.as_ref(), self.xy.as_ref())?;
@@ -119,6 +124,11 @@ pub struct Drag {
 }
 
 impl Drag {
+    /// The time limit.
+    pub fn timeout(&self) -> u64 {
+        self.timeout_ms.unwrap_or(POINTER_TIMEOUT_MS)
+    }
+
     /// The rules.
     pub fn validate(&self) -> Result<()> {
         one_place("the start of a drag", self.from.as_ref(), self.from_xy.as_ref())?;

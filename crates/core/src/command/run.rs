@@ -4,7 +4,8 @@ use super::{Command, Context, Permission};
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
-use crate::{apps, capture, clipboard, input, observe, skills, system, wait, windows};
+use crate::wait::selector::Selector;
+use crate::{apps, batch, capture, clipboard, input, observe, skills, system, wait, windows};
 
 /// Runs a command. Whatever refuses here has changed nothing.
 pub fn run(command: &Command, context: &Context) -> Answer {
@@ -13,6 +14,18 @@ pub fn run(command: &Command, context: &Context) -> Answer {
     if command.spec().permission == Permission::Accessibility {
         check_permission(command, context)?;
     }
+    let Some(selector) = Selector::of(context.globals())? else { return dispatch(command, context) };
+    match command {
+        Command::Snapshot(_) => wait::selector::wait(context, &selector, command, None),
+        action => {
+            let done = dispatch(action, context)?;
+            wait::selector::wait(context, &selector, action, Some(done))
+        }
+    }
+}
+
+/// Calls the one function that is the command's.
+fn dispatch(command: &Command, context: &Context) -> Answer {
     if let Some(action) = command.ref_action() {
         return crate::act::command(context, action);
     }
@@ -53,6 +66,7 @@ pub fn run(command: &Command, context: &Context) -> Answer {
         Command::ClipboardGet(args) => clipboard::get(context, args),
         Command::ClipboardSet(args) => clipboard::set(context, args),
         Command::ClipboardClear(_) => clipboard::clear(context),
+        Command::Batch(args) => batch::run(context, args),
         other => Err(not_available(other.name())),
     }
 }
@@ -61,6 +75,7 @@ pub fn run(command: &Command, context: &Context) -> Answer {
 fn admit(command: &Command, context: &Context) -> Result<()> {
     let spec = command.spec();
     let globals = context.globals();
+    Selector::of(globals)?;
     if globals.waits() && !spec.waits {
         return Err(Error::invalid(format!("{} doesn't take --wait-for and --wait-for-gone", spec.name)));
     }

@@ -8,6 +8,10 @@ use serde::Deserialize;
 
 /// Bytes of a batch at most.
 pub const BATCH_MAX_BYTES: usize = 1024 * 1024;
+/// Time limit of a batch.
+pub const BATCH_TIMEOUT_MS: u64 = 60_000;
+/// Stands for standard input.
+const STDIN: &str = "-";
 
 /// Platform, permissions, latest snapshot, surfaces: whether things work, and what to do where they don't.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
@@ -59,26 +63,58 @@ impl Version {
     }
 }
 
-/// Run several commands one after the other.
+/// Run several commands one after the other, in one process: an array of {command, args, session?}.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
-    /// Array of {command, args, session?}.
-    #[arg(value_name = "JSON")]
-    pub json: String,
+    /// The array itself, or - for standard input.
+    #[arg(value_name = "JSON", allow_hyphen_values = true)]
+    pub json: Option<String>,
+    /// Read the array from this file (- for standard input).
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<String>,
     /// Stop at the first error.
     #[arg(long)]
     #[serde(default)]
     pub stop_on_error: bool,
-    /// Time limit in milliseconds (default 60000).
+    /// Time limit of the whole in milliseconds (default 60000).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
 }
 
+/// Where the array of a batch comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSource<'a> {
+    /// The argument.
+    Text(&'a str),
+    /// A file.
+    File(&'a str),
+    /// Standard input, not read yet.
+    Stdin,
+}
+
 impl Batch {
+    /// The time limit.
+    pub fn timeout(&self) -> u64 {
+        self.timeout_ms.unwrap_or(BATCH_TIMEOUT_MS)
+    }
+
+    /// The one source that was given.
+    pub fn source(&self) -> Result<BatchSource<'_>> {
+        match (self.json.as_deref(), self.file.as_deref()) {
+            (Some(_), Some(_)) => Err(Error::invalid("JSON and --file exclude each other")),
+            (None, None) => Err(Error::invalid("JSON, - or --file PATH is needed")
+                .suggest("An entry looks like {\"command\": \"find\", \"args\": {\"role\": \"button\"}}.")),
+            (Some(STDIN), _) | (_, Some(STDIN)) => Ok(BatchSource::Stdin),
+            (Some(text), _) => Ok(BatchSource::Text(text)),
+            (_, Some(path)) => Ok(BatchSource::File(path)),
+        }
+    }
+
     /// The rules.
     pub fn validate(&self) -> Result<()> {
-        if self.json.len() > BATCH_MAX_BYTES {
+        self.source()?;
+        if self.json.as_ref().is_some_and(|json| json.len() > BATCH_MAX_BYTES) {
             return Err(Error::invalid(format!("a batch has at most {BATCH_MAX_BYTES} bytes")));
         }
         if self.timeout_ms.is_some_and(|ms| ms > MAX_TIMEOUT_MS) {

@@ -158,7 +158,7 @@ pub const TABLE: &[Spec] = &[
     row("status", Group::System, "p"),
     row("permissions", Group::System, "p"),
     row("version", Group::System, ""),
-    row("batch", Group::System, "-"),
+    row("batch", Group::System, "m"),
     row("skills", Group::System, ""),
     row("desktop", Group::System, "m"),
 ];

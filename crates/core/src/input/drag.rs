@@ -8,7 +8,7 @@ use super::stage::{Stage, front};
 use super::strokes;
 use crate::act::{Terms, entry_of, reveal};
 use crate::command::Context;
-use crate::command::pointer::{DRAG_MS, DROP_DELAY_MS, Drag, POINTER_TIMEOUT_MS};
+use crate::command::pointer::{DRAG_MS, DROP_DELAY_MS, Drag};
 use crate::command::values::{RefArg, XyArg};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
@@ -32,7 +32,7 @@ enum End {
 /// `drag`.
 pub fn drag(context: &Context, args: &Drag) -> Answer {
     let platform = context.platform()?;
-    let timeout_ms = args.timeout_ms.unwrap_or(POINTER_TIMEOUT_MS);
+    let timeout_ms = args.timeout();
     let deadline = Deadline::after_ms(timeout_ms);
     let window = args.expect_window.as_deref();
     let from = end(context, platform, args.from.as_ref(), args.from_xy.as_ref(), window, deadline)?;

@@ -7,7 +7,7 @@ use super::stage::{LEASE_WAIT_MS, Stage, front};
 use super::strokes;
 use crate::act::{Terms, entry_of, reveal};
 use crate::command::Context;
-use crate::command::pointer::{Hover, MouseClick, MouseMove, MouseWheel, POINTER_TIMEOUT_MS, WHEEL_DY};
+use crate::command::pointer::{Hover, MouseClick, MouseMove, MouseWheel, WHEEL_DY};
 use crate::command::values::{RefArg, modifiers};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 /// `hover`: the pointer goes over an element or to a point, and stays.
 pub fn hover(context: &Context, args: &Hover) -> Answer {
-    let timeout_ms = args.timeout_ms.unwrap_or(POINTER_TIMEOUT_MS);
+    let timeout_ms = args.timeout();
     match (&args.ref_id, &args.xy) {
         (Some(reference), _) => over(context, reference, timeout_ms),
         (None, Some(xy)) => move_to(context, "hover", xy.parse()?, args.expect_window.as_deref()),

@@ -46,15 +46,32 @@ fn options(args: &Snapshot) -> Options {
 }
 
 fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
-    let platform = context.platform()?;
     // A state directory that can't be used is said before anything is read.
     saved::store(context)?;
-    let mut root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
+    let (root, tree) = read(context, args, deadline)?;
+    show(context, args, root, tree, deadline)
+}
+
+/// Reads the window that the arguments name.
+pub(crate) fn read(context: &Context, args: &Snapshot, deadline: Deadline) -> Result<(locate::Root, RawTree), Error> {
+    let platform = context.platform()?;
+    let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
     let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &plan(args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
-    locate::within(platform, &mut root, &tree, deadline)?;
+    Ok((root, tree))
+}
+
+/// Saves what was read as a new snapshot, and shows it as the arguments ask.
+pub(crate) fn show(
+    context: &Context,
+    args: &Snapshot,
+    mut root: locate::Root,
+    tree: RawTree,
+    deadline: Deadline,
+) -> Answer {
+    locate::within(context.platform()?, &mut root, &tree, deadline)?;
     let kept = keep(context, root, tree, &options(args))?;
     Ok(answer(args, &kept.map, &kept.tree, &kept.presented, &kept.numbered, kept.unproven))
 }

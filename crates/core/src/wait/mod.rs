@@ -1,6 +1,7 @@
 //! `wait`: looks again until something is true. Exactly one mode; a timeout says what was waited for.
 
 mod element;
+pub mod selector;
 mod text;
 
 use crate::command::Context;
@@ -126,6 +127,8 @@ fn unmet(predicate: &str) -> String {
         "menu" => "no menu opened".to_owned(),
         "menu-closed" => "a menu was still open".to_owned(),
         "exists" => "the element could not be seen".to_owned(),
+        "selector" => "no element matched the selector".to_owned(),
+        "selector-gone" => "an element still matched the selector, or its window could not be read".to_owned(),
         "value" => "the element's value did not become the one asked for".to_owned(),
         state => format!("the element did not become {state}"),
     }

@@ -1,0 +1,86 @@
+//! `batch`: several commands one after the other in one process (spec 2 §59). Everything is checked before anything
+//! runs; then each entry answers for itself, with its own disposition. Nothing is undone and nothing is tried again.
+
+mod entry;
+mod output;
+mod source;
+
+use crate::command::system::Batch;
+use crate::command::{self, Command, Context};
+use crate::deadline::Deadline;
+use crate::envelope::Answer;
+use crate::error::{Code, Error, Result};
+use entry::Entry;
+use output::{Added, Output, Stop};
+
+/// Entries of a batch at most.
+pub const MAX_ENTRIES: usize = 64;
+/// Bytes of a batch's answer at most.
+pub const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of them that are kept for what stands beside the results.
+pub const OUTPUT_RESERVE_BYTES: usize = 8 * 1024;
+
+/// Runs `batch`.
+pub fn run(context: &Context, args: &Batch) -> Answer {
+    let text = source::read(args)?;
+    let entries = entry::parse(&text)?;
+    let contexts =
+        entries.iter().map(|entry| in_entry(entry, entry.context(context))).collect::<Result<Vec<Context>>>()?;
+    let deadline = Deadline::after_ms(args.timeout());
+    let mut out = Output::new(entries.len(), args.timeout());
+    for (at, (entry, context)) in entries.iter().zip(&contexts).enumerate() {
+        if deadline.passed() {
+            out.stop(Stop::Deadline { index: at });
+            entries[at..].iter().for_each(|late| out.not_started(late, "deadline", &deadline_error()));
+            break;
+        }
+        let answer = dispatch(entry, context, deadline);
+        let failed = answer.is_err();
+        match out.completed(entry, &answer) {
+            Added::Whole if failed && args.stop_on_error && at + 1 < entries.len() => {
+                out.stop(Stop::OnError { after: at });
+                break;
+            }
+            Added::Whole => {}
+            Added::Cut => {
+                out.stop(Stop::OutputLimit { after: at });
+                break;
+            }
+        }
+    }
+    Ok(out.finish())
+}
+
+/// Runs one entry within the time that the whole has left.
+fn dispatch(entry: &Entry, context: &Context, deadline: Deadline) -> Answer {
+    let limited = entry.within(deadline)?;
+    let answer = command::run(limited.command(&entry.command), context);
+    match answer {
+        Err(error) if limited.is_cut() && error.code() == Code::Timeout => Err(error.detail("limited_by", "batch")),
+        answer => answer,
+    }
+}
+
+fn deadline_error() -> Error {
+    Error::before(Code::Timeout, "the batch's time was over before this entry")
+        .kind("batch_deadline")
+        .suggest("Run it again by itself, or give the batch a longer --timeout-ms.")
+}
+
+/// An entry's refusal, with where it stands. Nothing of the batch has run.
+fn in_entry<T>(entry: &Entry, checked: Result<T>) -> Result<T> {
+    checked.map_err(|cause| entry::refused(entry.index, Some(entry.command.name()), &cause))
+}
+
+/// What can't be an entry, whatever its arguments.
+fn out_of_place(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Batch(_) => Some("a batch holds no other batch"),
+        Command::CursorOverlay(_) => Some("cursor-overlay belongs to a session, not to an entry: run it by itself"),
+        Command::Desktop(_) => Some("desktop is no entry: run it by itself, then point the batch at it with --desktop"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
