@@ -15,6 +15,7 @@ pub mod geometry;
 pub mod input;
 pub mod observe;
 pub mod platform;
+pub mod policy;
 pub mod query;
 pub mod refs;
 pub mod skills;

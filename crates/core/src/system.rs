@@ -33,6 +33,9 @@ pub fn status(context: &Context, args: &Status) -> Answer {
     out.insert("supported_surfaces".into(), json!(platform.supported_surfaces()));
     out.insert("state_root".into(), json!(context.state_root().to_string_lossy()));
     out.insert("desktop".into(), json!(platform.desktop_id()?));
+    if let Some(rules) = context.rules()? {
+        out.insert("allowed_apps".into(), json!(rules.names()));
+    }
     // The id that `--desktop` takes; `desktop` is the bus's own.
     if let Some(id) = context.desktop().filter(|id| *id != "auto") {
         out.insert("private_desktop".into(), json!(id));

@@ -8,7 +8,9 @@ use crate::process::{self, Token, chromium, desktop_entry, spawn, tree};
 use crate::x11::{self, WindowType, X11Window};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Delivery, Error, echo};
-use agent_desktop_core::platform::{App, CloseRequest, CloseStep, Closed, LaunchRequest, Launched, ProcessKey};
+use agent_desktop_core::platform::{
+    App, CloseRequest, CloseStep, Closed, LaunchRequest, Launched, ProcessKey, ProcessLife,
+};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -159,6 +161,13 @@ pub fn starting(name: &str) -> bool {
 /// Whether this process was started a moment ago.
 pub fn young(key: &ProcessKey) -> bool {
     i32::try_from(key.pid).is_ok_and(|pid| age(pid).is_some_and(|age| age < STARTING))
+}
+
+/// What the process table calls a process of this generation.
+pub fn names_of(key: &ProcessKey) -> Vec<String> {
+    let alive = crate::traits::process_life(key) == ProcessLife::Alive;
+    let Some(pid) = i32::try_from(key.pid).ok().filter(|_| alive) else { return Vec::new() };
+    process::names::names(pid).all().into_iter().map(str::to_owned).collect()
 }
 
 /// How long a process has been running.

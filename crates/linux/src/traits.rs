@@ -99,6 +99,10 @@ impl Apps for LinuxPlatform {
         crate::atspi::toolkit::may_publish(process.pid)
     }
 
+    fn names_of(&self, process: &ProcessKey) -> Vec<String> {
+        programs::names_of(process)
+    }
+
     fn launch(&self, request: &LaunchRequest, _: Deadline) -> Result<Launched, Error> {
         programs::launch(self, request)
     }

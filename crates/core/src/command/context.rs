@@ -4,6 +4,7 @@ use super::globals::Globals;
 use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Clipboard, Platform, Policy};
+use crate::policy::{Fence, Rules};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -63,6 +64,7 @@ pub trait Host {
 struct Machine {
     host: Box<dyn Host>,
     platform: OnceCell<Result<Box<dyn Platform>>>,
+    rules: OnceCell<Result<Option<Rules>>>,
     env: Env,
 }
 
@@ -84,7 +86,7 @@ impl Context {
         let session = token(&env, globals.session.as_deref(), "--session", ENV_SESSION)?;
         let agent = token(&env, globals.agent_id.as_deref(), "--agent-id", ENV_AGENT)?;
         let desktop = token(&env, globals.desktop.as_deref(), "--desktop", ENV_DESKTOP)?;
-        let machine = Rc::new(Machine { host, platform: OnceCell::new(), env });
+        let machine = Rc::new(Machine { host, platform: OnceCell::new(), rules: OnceCell::new(), env });
         Ok(Self { machine, globals, state_root, session, agent, desktop })
     }
 
@@ -116,7 +118,15 @@ impl Context {
 
     /// The adapter, opened with the first call.
     pub fn platform(&self) -> Result<&dyn Platform> {
-        match self.machine.platform.get_or_init(|| self.machine.host.open(self.desktop.as_deref())) {
+        let open = || {
+            let rules = self.rules()?;
+            let platform = self.machine.host.open(self.desktop.as_deref())?;
+            Ok(match rules {
+                Some(rules) => Box::new(Fence::new(platform, rules.clone())),
+                None => platform,
+            })
+        };
+        match self.machine.platform.get_or_init(open) {
             Ok(platform) => Ok(platform.as_ref()),
             Err(error) => Err(error.clone()),
         }
@@ -124,12 +134,24 @@ impl Context {
 
     /// The clipboard, without the rest of the desktop.
     pub fn clipboard(&self) -> Result<Box<dyn Clipboard>> {
+        if let Some(rules) = self.rules()? {
+            rules.check_clipboard()?;
+        }
         self.machine.host.clipboard(self.desktop.as_deref())
     }
 
     /// What the face knows about this machine.
     pub fn host(&self) -> &dyn Host {
         self.machine.host.as_ref()
+    }
+
+    /// What may be touched in this run, where that is restricted (decisions D8).
+    pub fn rules(&self) -> Result<Option<&Rules>> {
+        let load = || Rules::load(&self.state_root, &self.globals.allow_app);
+        match self.machine.rules.get_or_init(load) {
+            Ok(rules) => Ok(rules.as_ref()),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// The flags that every command takes.

@@ -19,6 +19,9 @@ pub struct Globals {
     /// Private desktop, or auto (default: AGENT_DESKTOP_DESKTOP, else the session's own).
     #[arg(long, global = true, value_name = "ID", help_heading = "Global options")]
     pub desktop: Option<String>,
+    /// Read and operate only this application, by name; repeatable. A policy file in the state root narrows it further.
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
+    pub allow_app: Vec<String>,
     /// Append a trace to this file (not available yet).
     #[arg(long, global = true, value_name = "PATH", help_heading = "Global options")]
     pub trace: Option<String>,
@@ -48,6 +51,9 @@ pub struct Globals {
 impl Globals {
     /// The rules that don't depend on the command.
     pub fn validate(&self) -> Result<()> {
+        if self.allow_app.iter().any(|name| name.trim().is_empty()) {
+            return Err(Error::invalid("--allow-app is blank"));
+        }
         if self.wait_for.is_some() && self.wait_for_gone.is_some() {
             return Err(Error::invalid("--wait-for and --wait-for-gone exclude each other"));
         }

@@ -9,6 +9,16 @@ use crate::{apps, batch, capture, clipboard, input, observe, skills, system, wai
 
 /// Runs a command. Whatever refuses here has changed nothing.
 pub fn run(command: &Command, context: &Context) -> Answer {
+    run_within(command, context).map_err(|error| match context.rules() {
+        // What the rules hide is not told from what is not there: it was not looked at.
+        Ok(Some(rules)) if matches!(error.code(), Code::WindowNotFound | Code::AppNotFound) => {
+            error.detail("allowed", serde_json::json!(rules.names()))
+        }
+        _ => error,
+    })
+}
+
+fn run_within(command: &Command, context: &Context) -> Answer {
     command.validate()?;
     admit(command, context)?;
     if command.spec().permission == Permission::Accessibility {

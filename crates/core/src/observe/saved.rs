@@ -27,6 +27,7 @@ pub fn load(context: &Context, id: &SnapshotId) -> Result<RefMap, Error> {
             .kind("desktop_mismatch")
             .suggest("Point the command at that desktop (--desktop), or take a new snapshot here."));
     }
+    context.platform()?.admits(&map.process)?;
     Ok(map)
 }
 

@@ -227,6 +227,12 @@ pub trait Apps {
         false
     }
 
+    /// Names of a process that `--app` would match, as far as they are known without asking it.
+    fn names_of(&self, process: &ProcessKey) -> Vec<String> {
+        let _ = process;
+        Vec::new()
+    }
+
     /// Starts an application. Returns when its process runs. Its output is never ours.
     fn launch(&self, request: &LaunchRequest, deadline: Deadline) -> Result<Launched, Error> {
         let _ = (request, deadline);

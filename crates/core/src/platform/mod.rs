@@ -43,6 +43,12 @@ pub trait Platform: Observe + Operate + Apps + Input + Windows + Capture + Clipb
         Value::Null
     }
 
+    /// Whether the rules of this run let the process be read and operated (decisions D8): `POLICY_DENIED` where not.
+    fn admits(&self, process: &ProcessKey) -> Result<(), Error> {
+        let _ = process;
+        Ok(())
+    }
+
     /// `permissions`: accessibility, screen recording, automation, each `{state, suggestion?}`.
     fn permissions(&self) -> Value;
 }
