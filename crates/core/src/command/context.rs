@@ -4,6 +4,8 @@ use super::globals::Globals;
 use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Clipboard, Platform, Policy};
+use crate::session::{Attached, Manifest, Sessions};
+use crate::trace::Recorder;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -68,6 +70,8 @@ pub struct Context {
     session: Option<String>,
     agent: Option<String>,
     desktop: Option<String>,
+    attached: OnceCell<Option<Attached>>,
+    recorder: OnceCell<Recorder>,
 }
 
 impl Context {
@@ -78,7 +82,18 @@ impl Context {
         let session = token(&env, globals.session.as_deref(), "--session", ENV_SESSION)?;
         let agent = token(&env, globals.agent_id.as_deref(), "--agent-id", ENV_AGENT)?;
         let desktop = token(&env, globals.desktop.as_deref(), "--desktop", ENV_DESKTOP)?;
-        Ok(Self { host, platform: OnceCell::new(), env, globals, state_root, session, agent, desktop })
+        Ok(Self {
+            host,
+            platform: OnceCell::new(),
+            env,
+            globals,
+            state_root,
+            session,
+            agent,
+            desktop,
+            attached: OnceCell::new(),
+            recorder: OnceCell::new(),
+        })
     }
 
     /// The adapter, opened with the first call.
@@ -117,6 +132,19 @@ impl Context {
     /// The session, where there is one.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    /// The manifest of the session, where it has a sound one. The first call takes part in the session: it is live
+    /// from then until this context is dropped.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        let attached =
+            self.attached.get_or_init(|| self.session().map(|id| Attached::to(&Sessions::of(&self.state_root), id)));
+        attached.as_ref().and_then(|a| a.manifest.as_ref())
+    }
+
+    /// Where the events of this context's commands go: `--trace`, else the session's trace, else nowhere.
+    pub fn trace(&self) -> &Recorder {
+        self.recorder.get_or_init(|| Recorder::of(self))
     }
 
     /// The agent, where one is named.

@@ -19,10 +19,10 @@ pub struct Globals {
     /// Private desktop, or auto (default: AGENT_DESKTOP_DESKTOP, else the session's own).
     #[arg(long, global = true, value_name = "ID", help_heading = "Global options")]
     pub desktop: Option<String>,
-    /// Append a trace to this file (not available yet).
+    /// Append the trace to this file instead of the session's.
     #[arg(long, global = true, value_name = "PATH", help_heading = "Global options")]
     pub trace: Option<String>,
-    /// Fail where the trace can't be written (not available yet).
+    /// Fail, before anything is done, where the trace can't be written.
     #[arg(long, global = true, help_heading = "Global options")]
     pub trace_strict: bool,
     /// Debug log on standard error.
@@ -74,8 +74,6 @@ impl Globals {
             ("--wait-for", self.wait_for.is_some()),
             ("--wait-for-gone", self.wait_for_gone.is_some()),
             ("--debug --screenshot", self.debug),
-            ("--trace", self.trace.is_some()),
-            ("--trace-strict", self.trace_strict),
         ]
         .into_iter()
         .find_map(|(flag, given)| given.then_some(flag))

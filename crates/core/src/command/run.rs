@@ -4,10 +4,26 @@ use super::{Command, Context, Permission};
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
-use crate::{apps, capture, clipboard, input, observe, skills, system, wait, windows};
+use crate::{apps, capture, clipboard, input, observe, session, skills, system, trace, wait, windows};
 
-/// Runs a command. Whatever refuses here has changed nothing.
+/// Runs a command and, where its session or `--trace` asks for it, records that it ran.
 pub fn run(command: &Command, context: &Context) -> Answer {
+    if !leaves_a_trace(command) {
+        return carry_out(command, context);
+    }
+    let call = context.trace().begin(command, context)?;
+    let answer = carry_out(command, context);
+    context.trace().end(call, &answer);
+    answer
+}
+
+/// What only tells about the program, and what keeps the sessions themselves, is no part of one.
+fn leaves_a_trace(command: &Command) -> bool {
+    !matches!(command, Command::Version(_) | Command::Skills(_) | Command::Session(_) | Command::Trace(_))
+}
+
+/// Whatever refuses here has changed nothing.
+fn carry_out(command: &Command, context: &Context) -> Answer {
     command.validate()?;
     admit(command, context)?;
     if command.spec().permission == Permission::Accessibility {
@@ -53,6 +69,8 @@ pub fn run(command: &Command, context: &Context) -> Answer {
         Command::ClipboardGet(args) => clipboard::get(context, args),
         Command::ClipboardSet(args) => clipboard::set(context, args),
         Command::ClipboardClear(_) => clipboard::clear(context),
+        Command::Session(args) => session::run(context, args),
+        Command::Trace(args) => trace::run(context, args),
         other => Err(not_available(other.name())),
     }
 }

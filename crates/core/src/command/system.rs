@@ -4,13 +4,13 @@ use super::observe::MAX_TIMEOUT_MS;
 use crate::error::{Error, Result};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of a batch at most.
 pub const BATCH_MAX_BYTES: usize = 1024 * 1024;
 
 /// Platform, permissions, latest snapshot, surfaces: whether things work, and what to do where they don't.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
     /// First let go of every key and button that is held on this desktop.
@@ -27,7 +27,7 @@ impl Status {
 }
 
 /// Show, or ask for, the permissions of the operating system.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permissions {
     /// Ask the operating system for them.
@@ -48,7 +48,7 @@ impl Permissions {
 }
 
 /// Version of this program.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Version {}
 
@@ -60,7 +60,7 @@ impl Version {
 }
 
 /// Run several commands one after the other.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     /// Array of {command, args, session?}.
@@ -89,7 +89,7 @@ impl Batch {
 }
 
 /// What `skills` does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum SkillsOperation {
@@ -100,7 +100,7 @@ pub enum SkillsOperation {
 }
 
 /// Instructions for agents, compiled in: list, get NAME [REFERENCE], path.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Skills {
     /// What to do (default list).
