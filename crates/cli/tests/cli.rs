@@ -225,7 +225,6 @@ fn physical_commands_need_headed_and_say_how() {
 fn what_is_not_built_says_so() {
     for args in [
         &["list-notifications"][..],
-        &["session", "list"],
         &["trace", "show"],
         &["cursor-overlay", "disable"],
         &["wait", "--notification"],
@@ -234,7 +233,6 @@ fn what_is_not_built_says_so() {
         &["snapshot", "--budget-tokens", "100"],
         &["snapshot", "--cell", "B7"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
-        &["version", "--trace", "/tmp/x"],
     ] {
         let envelope = refused(args, 1, "PLATFORM_NOT_SUPPORTED");
         assert_eq!(envelope["error"]["details"]["kind"], "not_available", "{args:?}: {envelope}");

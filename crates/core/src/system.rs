@@ -29,7 +29,10 @@ pub fn status(context: &Context, args: &Status) -> Answer {
     out.insert("snapshot_id".into(), json!(latest.as_ref().map(|(id, _)| id)));
     out.insert("ref_count".into(), json!(latest.as_ref().map(|(_, refs)| refs)));
     out.insert("session_id".into(), json!(context.session()));
-    out.insert("tracing".into(), json!(false));
+    out.insert("tracing".into(), json!(context.trace().on()));
+    if let Some(manifest) = context.manifest() {
+        out.insert("artifacts".into(), json!(manifest.artifacts));
+    }
     out.insert("supported_surfaces".into(), json!(platform.supported_surfaces()));
     out.insert("state_root".into(), json!(context.state_root().to_string_lossy()));
     out.insert("desktop".into(), json!(platform.desktop_id()?));

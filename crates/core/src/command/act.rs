@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::platform::{Action, Direction};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Characters of `type` at most.
 pub const TYPE_MAX_CHARS: usize = 10_000;
@@ -34,7 +34,7 @@ pub trait RefAction {
 macro_rules! ref_action {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// Ref of the element.
@@ -129,7 +129,7 @@ fn text_source(name: &str, text: Option<&String>, stdin: bool) -> Result<()> {
 }
 
 /// Insert text at the caret or over the selection of a field.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Type {
     /// Ref of the field.
@@ -177,7 +177,7 @@ impl RefAction for Type {
 }
 
 /// Replace the value of a field, slider or other control.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetValue {
     /// Ref of the control.
@@ -216,7 +216,7 @@ impl RefAction for SetValue {
 }
 
 /// Choose an option of a combo box, list or tab list by its text.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Select {
     /// Ref of the control.
@@ -251,7 +251,7 @@ impl RefAction for Select {
 }
 
 /// Where the content that comes into view lies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum ScrollDirection {
@@ -263,7 +263,7 @@ pub enum ScrollDirection {
 }
 
 /// Scroll an element's content.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scroll {
     /// Ref of the element.

@@ -5,13 +5,13 @@ use crate::error::{Error, Result};
 use crate::platform::clipboard::TEXT_MAX_BYTES;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Files in one `clipboard-set`.
 const MAX_FILES: usize = 10_000;
 
 /// What `clipboard-get` reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum ClipboardFormat {
@@ -29,7 +29,7 @@ pub enum ClipboardFormat {
 }
 
 /// Read the clipboard.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClipboardGet {
     /// What to read (default text).
@@ -53,7 +53,7 @@ impl ClipboardGet {
 }
 
 /// Write the clipboard.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClipboardSet {
     /// Text.
@@ -97,7 +97,7 @@ impl ClipboardSet {
 }
 
 /// Empty the clipboard.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClipboardClear {}
 

@@ -5,8 +5,11 @@ use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Clipboard, Platform, Policy};
 use crate::policy::{Fence, Rules};
+use crate::session::{Attached, Manifest, Sessions};
+use crate::trace::Recorder;
 use serde_json::Value;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -65,6 +68,8 @@ struct Machine {
     host: Box<dyn Host>,
     platform: OnceCell<Result<Box<dyn Platform>>>,
     rules: OnceCell<Result<Option<Rules>>>,
+    /// One for each session: events of a process are numbered through.
+    recorders: RefCell<HashMap<Option<String>, Rc<Recorder>>>,
     env: Env,
 }
 
@@ -76,6 +81,8 @@ pub struct Context {
     session: Option<String>,
     agent: Option<String>,
     desktop: Option<String>,
+    attached: OnceCell<Option<Attached>>,
+    recorder: OnceCell<Rc<Recorder>>,
 }
 
 impl Context {
@@ -86,8 +93,23 @@ impl Context {
         let session = token(&env, globals.session.as_deref(), "--session", ENV_SESSION)?;
         let agent = token(&env, globals.agent_id.as_deref(), "--agent-id", ENV_AGENT)?;
         let desktop = token(&env, globals.desktop.as_deref(), "--desktop", ENV_DESKTOP)?;
-        let machine = Rc::new(Machine { host, platform: OnceCell::new(), rules: OnceCell::new(), env });
-        Ok(Self { machine, globals, state_root, session, agent, desktop })
+        let machine = Rc::new(Machine {
+            host,
+            platform: OnceCell::new(),
+            rules: OnceCell::new(),
+            recorders: RefCell::default(),
+            env,
+        });
+        Ok(Self {
+            machine,
+            globals,
+            state_root,
+            session,
+            agent,
+            desktop,
+            attached: OnceCell::new(),
+            recorder: OnceCell::new(),
+        })
     }
 
     /// The context of a batch entry: the same desktop, agent and policy, its own session where it names one. The flags
@@ -113,6 +135,8 @@ impl Context {
             session,
             agent: self.agent.clone(),
             desktop: self.desktop.clone(),
+            attached: OnceCell::new(),
+            recorder: OnceCell::new(),
         })
     }
 
@@ -172,6 +196,23 @@ impl Context {
     /// The session, where there is one.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    /// The manifest of the session, where it has a sound one. The first call takes part in the session: it is live
+    /// from then until this context is dropped.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        let attached =
+            self.attached.get_or_init(|| self.session().map(|id| Attached::to(&Sessions::of(&self.state_root), id)));
+        attached.as_ref().and_then(|a| a.manifest.as_ref())
+    }
+
+    /// Where the events of this context's commands go: `--trace`, else the session's trace, else nowhere.
+    pub fn trace(&self) -> &Recorder {
+        let of_session = || {
+            let mut all = self.machine.recorders.borrow_mut();
+            all.entry(self.session.clone()).or_insert_with(|| Rc::new(Recorder::of(self))).clone()
+        };
+        self.recorder.get_or_init(of_session)
     }
 
     /// The agent, where one is named.

@@ -4,10 +4,10 @@ use super::values::not_blank;
 use crate::error::{Error, Result};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What `desktop` does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum DesktopOperation {
@@ -18,7 +18,7 @@ pub enum DesktopOperation {
 }
 
 /// Private desktops for servers and containers: start, run -- CMD…, list, stop ID.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Desktop {
     /// What to do.

@@ -22,10 +22,10 @@ pub struct Globals {
     /// Read and operate only this application, by name; repeatable. A policy file in the state root narrows it further.
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
     pub allow_app: Vec<String>,
-    /// Append a trace to this file (not available yet).
+    /// Append the trace to this file instead of the session's.
     #[arg(long, global = true, value_name = "PATH", help_heading = "Global options")]
     pub trace: Option<String>,
-    /// Fail where the trace can't be written (not available yet).
+    /// Fail, before anything is done, where the trace can't be written.
     #[arg(long, global = true, help_heading = "Global options")]
     pub trace_strict: bool,
     /// Debug log on standard error.
@@ -76,8 +76,6 @@ impl Globals {
 
     /// The flags of later issues that were given.
     pub(crate) fn not_available(&self) -> Option<&'static str> {
-        [("--debug --screenshot", self.debug), ("--trace", self.trace.is_some()), ("--trace-strict", self.trace_strict)]
-            .into_iter()
-            .find_map(|(flag, given)| given.then_some(flag))
+        self.debug.then_some("--debug --screenshot")
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::vocab::key::Combo;
 use clap::Args;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// After how long a held key or button is released by itself, in milliseconds (decisions D3).
 pub const HOLD_LIMIT_MS: u64 = 30_000;
@@ -23,7 +23,7 @@ pub fn limit(ms: Option<u64>) -> Result<u64> {
 macro_rules! key_command {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// Key or combination, like ctrl+s.
@@ -53,7 +53,7 @@ macro_rules! key_command {
 }
 
 /// Press a key or a combination.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Press {
     /// Key or combination, like ctrl+s, return, escape, pageup. `delete` is backspace; forwarddelete the other one.

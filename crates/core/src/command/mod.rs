@@ -48,6 +48,11 @@ macro_rules! commands {
                 match self { $(Command::$variant(args) => args.validate()),+ }
             }
 
+            /// Its arguments as JSON, as a batch entry would give them.
+            pub fn args_json(&self) -> Value {
+                match self { $(Command::$variant(args) => serde_json::to_value(args)),+ }.unwrap_or(Value::Null)
+            }
+
             /// The command of a batch entry, an MCP call or a C call. Unknown names and keys are refused.
             pub fn from_json(name: &str, args: Value) -> Result<Self> {
                 match name {

@@ -4,10 +4,10 @@ use super::values::not_blank;
 use crate::error::{Error, Result};
 use clap::Args;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// List notifications.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListNotifications {
     /// Only those of this application.
@@ -42,7 +42,7 @@ fn fingerprint(index: u32, app: Option<&String>, title: Option<&String>) -> Resu
 }
 
 /// Dismiss a notification (needs --headed).
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DismissNotification {
     /// Its index in list-notifications, from 1.
@@ -68,7 +68,7 @@ impl DismissNotification {
 }
 
 /// Dismiss all notifications (needs --headed).
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DismissAllNotifications {
     /// Only those of this application.
@@ -84,7 +84,7 @@ impl DismissAllNotifications {
 }
 
 /// Run an action of a notification (needs --headed).
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotificationAction {
     /// Its index in list-notifications, from 1.

@@ -48,7 +48,7 @@ pub fn timeout(given: Option<u64>, default: u64) -> Result<u64> {
 }
 
 /// Observe a window: its accessibility tree, with refs for what can be acted on.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// Application by name (default: the focused window).
@@ -160,7 +160,7 @@ impl Snapshot {
 }
 
 /// Find elements by role, name or other properties, without printing the tree.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Find {
     /// Application by name (default: the focused window).
@@ -331,7 +331,7 @@ pub enum Property {
 }
 
 /// Read one property of an element as it is now.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Get {
     /// Ref of the element.
@@ -364,7 +364,7 @@ pub enum Question {
 }
 
 /// Ask whether an element is visible, enabled, checked, focused, expanded or selected now.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Is {
     /// Ref of the element.
@@ -383,7 +383,7 @@ impl Is {
 }
 
 /// Take a screenshot of a window, a screen, a region or an element.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Screenshot {
     /// PNG file to write (default: base64 in the answer).
@@ -457,7 +457,7 @@ impl Screenshot {
 }
 
 /// List the menus, dialogs and popovers that an application has open.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListSurfaces {
     /// Application by name (default: that of the focused window).

@@ -5,7 +5,7 @@ use super::values::{Button, RefArg, XyArg, coordinate, modifiers, not_blank};
 use crate::error::{Error, Result};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Time limit of hover and drag.
 pub const POINTER_TIMEOUT_MS: u64 = 5_000;
@@ -25,7 +25,7 @@ pub const DROP_DELAY_MS: u64 = 500;
 pub const CLICKS_MAX: u32 = 100;
 
 /// Move the pointer over an element or a point.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hover {
     /// Ref of the element.
@@ -81,7 +81,7 @@ fn expect_window(id: Option<&String>, point: bool) -> Result<()> {
 }
 
 /// Which end of a drag a wait looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum DragEnd {
@@ -91,7 +91,7 @@ pub enum DragEnd {
 }
 
 /// Drag from an element or point to another.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drag {
     /// Ref to start at.
@@ -145,7 +145,7 @@ impl Drag {
 }
 
 /// Move the pointer to a point.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MouseMove {
     /// Point on the screen.
@@ -165,7 +165,7 @@ impl MouseMove {
 }
 
 /// Click at a point.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MouseClick {
     /// Point on the screen.
@@ -200,7 +200,7 @@ impl MouseClick {
 }
 
 /// Turn the wheel at a point.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MouseWheel {
     /// Distance from the left edge of the screen.
@@ -246,7 +246,7 @@ impl MouseWheel {
 macro_rules! held_button {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// Point on the screen.

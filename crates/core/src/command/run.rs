@@ -5,20 +5,43 @@ use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
 use crate::wait::selector::Selector;
-use crate::{apps, batch, capture, clipboard, input, observe, skills, system, wait, windows};
+use crate::{apps, batch, capture, clipboard, input, observe, session, skills, system, trace, wait, windows};
+use serde_json::json;
 
-/// Runs a command. Whatever refuses here has changed nothing.
+/// Runs a command and, where its session or `--trace` asks for it, records that it ran.
 pub fn run(command: &Command, context: &Context) -> Answer {
-    run_within(command, context).map_err(|error| match context.rules() {
+    if !leaves_a_trace(command) {
+        return explained(command, context);
+    }
+    let call = context.trace().begin(command, context)?;
+    let answer = explained(command, context);
+    if let Err(error) = &answer
+        && error.code() == Code::PolicyDenied
+    {
+        // For whoever looks through an unattended run afterwards (decisions D8).
+        context.trace().event("policy.denied", json!({"command": command.name(), "kind": error.kind_name()}));
+    }
+    context.trace().end(call, &answer);
+    answer
+}
+
+/// What only tells about the program, and what keeps the sessions themselves, is no part of one.
+fn leaves_a_trace(command: &Command) -> bool {
+    !matches!(command, Command::Version(_) | Command::Skills(_) | Command::Session(_) | Command::Trace(_))
+}
+
+fn explained(command: &Command, context: &Context) -> Answer {
+    carry_out(command, context).map_err(|error| match context.rules() {
         // What the rules hide is not told from what is not there: it was not looked at.
         Ok(Some(rules)) if matches!(error.code(), Code::WindowNotFound | Code::AppNotFound) => {
-            error.detail("allowed", serde_json::json!(rules.names()))
+            error.detail("allowed", json!(rules.names()))
         }
         _ => error,
     })
 }
 
-fn run_within(command: &Command, context: &Context) -> Answer {
+/// Whatever refuses here has changed nothing.
+fn carry_out(command: &Command, context: &Context) -> Answer {
     command.validate()?;
     admit(command, context)?;
     if command.spec().permission == Permission::Accessibility {
@@ -77,6 +100,8 @@ fn dispatch(command: &Command, context: &Context) -> Answer {
         Command::ClipboardSet(args) => clipboard::set(context, args),
         Command::ClipboardClear(_) => clipboard::clear(context),
         Command::Batch(args) => batch::run(context, args),
+        Command::Session(args) => session::run(context, args),
+        Command::Trace(args) => trace::run(context, args),
         other => Err(not_available(other.name())),
     }
 }

@@ -3,10 +3,13 @@
 use crate::error::{Error, Result};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+/// Characters of a session's name at most (spec 1 §8).
+pub const MAX_NAME: usize = 128;
 
 /// What `session` does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum SessionOperation {
@@ -17,13 +20,13 @@ pub enum SessionOperation {
 }
 
 /// Start, end, list and clean up sessions.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
     /// What to do.
     #[arg(value_enum, value_name = "OPERATION")]
     pub operation: SessionOperation,
-    /// Session to end.
+    /// Session to end (default: that of --session or AGENT_DESKTOP_SESSION).
     #[arg(value_name = "ID")]
     pub id: Option<String>,
     /// start: a name.
@@ -33,7 +36,7 @@ pub struct Session {
     #[arg(long)]
     #[serde(default)]
     pub no_trace: bool,
-    /// start: keep screenshots.
+    /// start: keep pictures of the window before and after each action (not redacted).
     #[arg(long)]
     #[serde(default)]
     pub screenshots: bool,
@@ -45,7 +48,7 @@ pub struct Session {
     #[arg(long)]
     #[serde(default)]
     pub multi_agent: bool,
-    /// gc: only those older than so many seconds.
+    /// gc: only those without activity for so many seconds.
     #[arg(long, value_name = "SECS")]
     pub older_than: Option<u64>,
     /// gc: only those that have ended.
@@ -59,6 +62,13 @@ impl Session {
     pub fn validate(&self) -> Result<()> {
         if self.id.is_some() && self.operation != SessionOperation::End {
             return Err(Error::invalid("ID belongs to session end"));
+        }
+        let sound =
+            |name: &String| (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+        if !self.name.as_ref().is_none_or(sound) {
+            return Err(Error::invalid(format!(
+                "--name must be 1 to {MAX_NAME} characters without control characters"
+            )));
         }
         let for_start = self.name.is_some() || self.no_trace || self.screenshots || self.cursor || self.multi_agent;
         if for_start && self.operation != SessionOperation::Start {
@@ -80,7 +90,7 @@ impl Session {
 }
 
 /// What `trace` does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum TraceOperation {
@@ -89,7 +99,7 @@ pub enum TraceOperation {
 }
 
 /// Show or export the trace of a session.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
     /// What to do.
@@ -118,7 +128,7 @@ impl Trace {
 }
 
 /// What `cursor-overlay` does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum OverlayOperation {
@@ -127,7 +137,7 @@ pub enum OverlayOperation {
 }
 
 /// Show the agent's cursor on the screen.
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CursorOverlay {
     /// What to do.

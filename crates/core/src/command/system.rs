@@ -4,7 +4,7 @@ use super::observe::MAX_TIMEOUT_MS;
 use crate::error::{Error, Result};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of a batch at most.
 pub const BATCH_MAX_BYTES: usize = 1024 * 1024;
@@ -14,7 +14,7 @@ pub const BATCH_TIMEOUT_MS: u64 = 60_000;
 const STDIN: &str = "-";
 
 /// Platform, permissions, latest snapshot, surfaces: whether things work, and what to do where they don't.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
     /// First let go of every key and button that is held on this desktop.
@@ -31,7 +31,7 @@ impl Status {
 }
 
 /// Show, or ask for, the permissions of the operating system.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permissions {
     /// Ask the operating system for them.
@@ -52,7 +52,7 @@ impl Permissions {
 }
 
 /// Version of this program.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Version {}
 
@@ -64,7 +64,7 @@ impl Version {
 }
 
 /// Run several commands one after the other, in one process: an array of {command, args, session?}.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     /// The array itself, or - for standard input.
@@ -125,7 +125,7 @@ impl Batch {
 }
 
 /// What `skills` does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum SkillsOperation {
@@ -136,7 +136,7 @@ pub enum SkillsOperation {
 }
 
 /// Instructions for agents, compiled in: list, get NAME [REFERENCE], path.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Skills {
     /// What to do (default list).

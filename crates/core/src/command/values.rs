@@ -117,7 +117,7 @@ pub fn modifiers(names: &[String]) -> Result<Vec<Modifier>> {
 }
 
 /// How an answer is printed on the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// The JSON envelope.

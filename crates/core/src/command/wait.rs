@@ -50,7 +50,7 @@ pub enum EventKind {
 }
 
 /// Wait for a time, an element, a window, a text or a menu. Exactly one of them.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wait {
     /// Only wait so many milliseconds.

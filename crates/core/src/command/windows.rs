@@ -6,13 +6,13 @@ use crate::error::{Error, Result, echo};
 use crate::observe::target::Scope;
 use clap::Args;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Time limit of `launch`.
 pub const LAUNCH_TIMEOUT_MS: u64 = 30_000;
 
 /// Start an application, or attach to it where it runs.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     /// Desktop-entry id, name, executable on the search path, or path.
@@ -91,7 +91,7 @@ impl Launch {
 }
 
 /// Close an application: its windows are asked to close; a process that goes on without a window is then sent SIGTERM.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloseApp {
     /// Application by name.
@@ -111,7 +111,7 @@ impl CloseApp {
 }
 
 /// List running applications.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListApps {
     /// Only those whose name contains this.
@@ -127,7 +127,7 @@ impl ListApps {
 }
 
 /// List windows.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWindows {
     /// Only those of the application with this name.
@@ -143,7 +143,7 @@ impl ListWindows {
 }
 
 /// List displays, the primary one first.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDisplays {}
 
@@ -155,7 +155,7 @@ impl ListDisplays {
 }
 
 /// Bring a window to the front and focus it.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FocusWindow {
     /// Window by id, from list-windows.
@@ -185,7 +185,7 @@ impl FocusWindow {
 macro_rules! window_command {
     ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident $flag:literal $check:ident),* }) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// Application by name (default: the focused window).
@@ -246,7 +246,7 @@ window_command! {
 }
 
 /// Open a surface of the desktop shell (needs --headed).
-#[derive(Clone, Debug, PartialEq, Args, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenSystemSurface {
     /// Surface, like notification-center or system-tray.

@@ -14,7 +14,8 @@ const LOCK_POLL: Duration = Duration::from_millis(5);
 pub fn io_error(what: &str, path: &Path, error: &io::Error) -> Error {
     let failed = |code| Error::before(code, format!("could not {what}"));
     let known = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failed(Code::Internal)
+        // A limit on the size of files (`ulimit -f`) is the same to the caller: no room.
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => failed(Code::Internal)
             .kind("state_disk_full")
             .suggest("Free space on the disk of the state root, or point AGENT_DESKTOP_HOME elsewhere."),
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => failed(Code::PermDenied)
@@ -146,14 +147,39 @@ pub struct Lock {
     _file: File,
 }
 
+impl Lock {
+    /// Says on the lock file when its holder was there, in milliseconds since 1970. Best effort.
+    pub fn stamp(&self, ms: u64) {
+        let _ = self._file.set_modified(std::time::UNIX_EPOCH + Duration::from_millis(ms));
+    }
+}
+
 /// Takes the exclusive lock of a lock file, made where there is none.
 pub fn lock(path: &Path, wait: Duration) -> Result<Lock> {
+    take(path, wait, File::try_lock)
+}
+
+/// Takes a lock that others may share, on a lock file that is made where there is none.
+pub fn lock_shared(path: &Path, wait: Duration) -> Result<Lock> {
+    take(path, wait, File::try_lock_shared)
+}
+
+/// Takes the exclusive lock where nobody holds any; none where somebody does.
+pub fn try_lock(path: &Path) -> Result<Option<Lock>> {
+    match take(path, Duration::ZERO, File::try_lock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) if error.kind_name() == Some("lock_timeout") => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn take(path: &Path, wait: Duration, attempt: fn(&File) -> std::result::Result<(), TryLockError>) -> Result<Lock> {
     let started = Instant::now();
     let failed = |e: &io::Error| io_error("lock the state directory", path, e);
     loop {
         let file = lock_file(path)?;
         loop {
-            match file.try_lock() {
+            match attempt(&file) {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if started.elapsed() < wait => std::thread::sleep(LOCK_POLL),
                 Err(TryLockError::WouldBlock) => return Err(lock_timeout(path, wait)),
@@ -178,6 +204,13 @@ fn lock_timeout(path: &Path, wait: Duration) -> Error {
     Error::before(Code::Timeout, format!("another command held the state lock for {} ms", wait.as_millis()))
         .kind("lock_timeout")
         .detail("path", path.display().to_string())
+}
+
+/// Opens a private file to add to its end, made where there is none, without following a link. The file can be read.
+pub fn append_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    unix::private_file(options.read(true).append(true).create(true));
+    options.open(path)
 }
 
 /// Removes a directory and what is in it, never through a link. Best effort.

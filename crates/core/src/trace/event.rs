@@ -1,0 +1,181 @@
+//! What a trace tells about a command: its arguments and its answer, without the texts in them.
+
+use super::redact::{redacted, sensitive};
+use crate::command::{Command, Context};
+use crate::envelope::Answer;
+use crate::refs::id::RefId;
+use crate::vocab::key::Combo;
+use serde_json::{Map, Value, json};
+
+/// Arguments whose text is a token of ours, an id, or the name of an application. All other text of a caller may be
+/// anything, and is not recorded.
+const PLAIN: &[&str] = &[
+    "app",
+    "window_id",
+    "expect_window",
+    "surface",
+    "operation",
+    "direction",
+    "button",
+    "format",
+    "role",
+    "state",
+    "property",
+    "predicate",
+    "xy",
+    "from_xy",
+    "to_xy",
+    "rect",
+    "since",
+    "cell",
+    "modifiers",
+    "wait_for_scope",
+];
+/// Arguments that are refs. What is given for one by mistake is often a text that was to be typed.
+const REFS: &[&str] = &["ref_id", "root", "from", "to", "element"];
+/// Longer texts are no tokens.
+const MAX_PLAIN: usize = 128;
+
+/// The fields of `command.start`.
+pub(super) fn started(command: &Command, context: &Context) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("command".into(), json!(command.name()));
+    out.insert("args".into(), arguments(command.args_json()));
+    if context.globals().headed {
+        out.insert("headed".into(), json!(true));
+    }
+    for (key, value) in [("agent", context.agent()), ("desktop", context.desktop())] {
+        if let Some(value) = value {
+            out.insert(key.into(), json!(value));
+        }
+    }
+    out
+}
+
+/// The fields of `command.end` that come from the answer: codes and ids, never messages, which may quote names.
+pub(super) fn ended(answer: &Answer) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("ok".into(), json!(answer.is_ok()));
+    match answer {
+        Ok(data) => {
+            for key in ["disposition", "snapshot_id", "ref_count", "complete", "count", "pid"] {
+                // A pid here would be taken for that of the event.
+                let to = if key == "pid" { "app_pid" } else { key };
+                if let Some(value) = data.get(key).filter(|v| !v.is_string() || key == "snapshot_id") {
+                    out.insert(to.into(), value.clone());
+                }
+            }
+            for key in ["identity", "effect", "already_satisfied"] {
+                if let Some(value) = data.get("details").and_then(|d| d.get(key)) {
+                    out.insert(key.into(), value.clone());
+                }
+            }
+        }
+        Err(error) => {
+            out.insert("code".into(), json!(error.code()));
+            if let Some(kind) = error.kind_name() {
+                out.insert("kind".into(), json!(kind));
+            }
+            out.insert("disposition".into(), error.delivery().disposition());
+        }
+    }
+    out
+}
+
+/// Arguments as they may be recorded: without what was not given, and without free text.
+fn arguments(args: Value) -> Value {
+    let Value::Object(args) = args else { return json!({}) };
+    let given = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    Value::Object(args.into_iter().filter(|(_, v)| given(v)).map(|(k, v)| (k.clone(), argument(&k, v))).collect())
+}
+
+fn argument(key: &str, value: Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| argument(key, item)).collect()),
+        Value::String(text) if plain(key, &text) => Value::String(text),
+        Value::Bool(_) | Value::Number(_) if !sensitive(key) => value,
+        _ => redacted(),
+    }
+}
+
+fn plain(key: &str, text: &str) -> bool {
+    if REFS.contains(&key) {
+        return RefId::parse(text).is_ok();
+    }
+    if key == "combo" {
+        return Combo::parse(text).is_ok() && !types_a_character(text);
+    }
+    PLAIN.contains(&key) && text.len() <= MAX_PLAIN && !text.chars().any(char::is_control)
+}
+
+/// Whether the keys type a character: key by key, somebody may type a password.
+fn types_a_character(combo: &str) -> bool {
+    let mut keys: Vec<&str> = combo.split('+').map(str::trim).collect();
+    let last = keys.pop().unwrap_or_default();
+    last.chars().count() <= 1 && keys.iter().all(|key| key.eq_ignore_ascii_case("shift"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Code, Delivery, Error};
+
+    fn recorded(name: &str, args: Value) -> Value {
+        arguments(Command::from_json(name, args).unwrap().args_json())
+    }
+
+    #[test]
+    fn tokens_stay_and_texts_go() {
+        let all =
+            recorded("find", json!({"app": "gedit", "role": "button", "name": "s3cret", "exact": true, "limit": 3}));
+        assert_eq!(
+            all,
+            json!({"app": "gedit", "role": "button", "name": {"redacted": true}, "exact": true, "limit": 3})
+        );
+        let all = recorded("type", json!({"ref_id": "@s0001:e1", "text": "s3cret"}));
+        assert_eq!(all, json!({"ref_id": "@s0001:e1", "text": {"redacted": true}}));
+        // Given the wrong way round.
+        assert!(!recorded("type", json!({"ref_id": "s3cret", "text": "@s0001:e1"})).to_string().contains("s3cret"));
+        for (name, args) in [
+            ("launch", json!({"app": "x", "arg": ["--key=s3cret"], "env": ["K=s3cret"], "cwd": "/s3cret"})),
+            ("screenshot", json!({"path": "/home/s3cret.png"})),
+            ("wait", json!({"window": "s3cret"})),
+            ("wait", json!({"text": "s3cret"})),
+            ("clipboard-set", json!({"file_url": ["file:///s3cret"]})),
+            ("batch", json!({"json": "[{\"command\":\"type\",\"args\":{\"text\":\"s3cret\"}}]"})),
+            ("notification-action", json!({"index": 1, "action": "s3cret", "expected_title": "s3cret"})),
+        ] {
+            assert!(!recorded(name, args).to_string().contains("s3cret"), "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_that_type_are_not_recorded() {
+        for (combo, shown) in [("ctrl+s", true), ("enter", true), ("shift+tab", true), ("a", false), ("shift+a", false)]
+        {
+            assert_eq!(recorded("press", json!({"combo": combo}))["combo"] == json!(combo), shown, "{combo}");
+        }
+    }
+
+    #[test]
+    fn answers_leave_codes_and_dispositions() {
+        let error =
+            Error::new(Code::StaleRef, Delivery::NotDelivered, "the button 's3cret' is gone").kind("label_changed");
+        let end = ended(&Err(error));
+        assert_eq!(end["code"], "STALE_REF");
+        assert_eq!(end["kind"], "label_changed");
+        assert_eq!(end["disposition"]["retry"], "safe");
+        let data =
+            json!({"snapshot_id": "s1234", "tree": {"name": "s3cret"}, "pid": 7, "details": {"identity": "retained"}});
+        let end = ended(&Ok(data));
+        assert_eq!(
+            (&end["snapshot_id"], &end["app_pid"], &end["identity"]),
+            (&json!("s1234"), &json!(7), &json!("retained"))
+        );
+        assert!(!json!(end).to_string().contains("s3cret"));
+    }
+}
