@@ -231,7 +231,6 @@ fn what_is_not_built_says_so() {
         &["batch", "[]"],
         &["wait", "--notification"],
         &["wait", "--event", "window-opened"],
-        &["snapshot", "--since", "s8f3"],
         &["snapshot", "--budget-tokens", "100"],
         &["snapshot", "--cell", "B7"],
         &["snapshot", "-w", "button:OK"],

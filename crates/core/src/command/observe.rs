@@ -5,6 +5,7 @@ use crate::error::{Error, Result, echo};
 use crate::geometry::Rect;
 use crate::observe::target::Scope;
 use crate::query::ask::{self, StateClause};
+use crate::refs::id::SnapshotId;
 use crate::vocab::role::Role;
 use crate::vocab::surface::Surface;
 use clap::{Args, ValueEnum};
@@ -90,7 +91,7 @@ pub struct Snapshot {
     #[arg(long = "force-electron-a11y")]
     #[serde(default)]
     pub force_electron_a11y: bool,
-    /// Only what changed since this snapshot (not available yet).
+    /// Only what changed in its window since this snapshot, seen as it was seen then; saved as a new snapshot.
     #[arg(long, value_name = "SNAPSHOT_ID")]
     pub since: Option<String>,
     /// Fold what exceeds about N tokens (not available yet).
@@ -144,18 +145,23 @@ impl Snapshot {
                 return Err(Error::invalid("--root and --surface exclude each other"));
             }
         }
+        if let Some(since) = &self.since {
+            SnapshotId::parse(since)?;
+            at_most_one(&[
+                ("--since", true),
+                ("--root", self.root.is_some()),
+                ("--budget-tokens", self.budget_tokens.is_some()),
+                ("--cell", self.cell.is_some()),
+            ])?;
+        }
         Ok(())
     }
 
     /// The flags of later issues that were given.
     pub(crate) fn not_available(&self) -> Option<&'static str> {
-        [
-            ("snapshot --since", self.since.is_some()),
-            ("snapshot --budget-tokens", self.budget_tokens.is_some()),
-            ("snapshot --cell", self.cell.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(flag, given)| given.then_some(flag))
+        [("snapshot --budget-tokens", self.budget_tokens.is_some()), ("snapshot --cell", self.cell.is_some())]
+            .into_iter()
+            .find_map(|(flag, given)| given.then_some(flag))
     }
 }
 

@@ -1,10 +1,13 @@
 //! Observing: which window (`target`, `locate`), what is in it (`snapshot`, `find`), one element again (`property`),
-//! lists (`list`).
+//! lists (`list`), what changed since a snapshot (`since`, `delta`).
 
+pub mod changes;
+pub mod delta;
 pub mod find;
 pub mod list;
 pub mod locate;
 pub mod property;
 pub mod saved;
+pub mod since;
 pub mod snapshot;
 pub mod target;

@@ -2,6 +2,7 @@
 
 use super::locate;
 use super::saved;
+use super::since;
 use crate::command::Context;
 use crate::command::observe::Snapshot;
 use crate::command::values::Format;
@@ -9,6 +10,7 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error};
 use crate::platform::ReadPlan;
+use crate::refs::baseline::Baseline;
 use crate::refs::capture::{Capture, drop_below};
 use crate::refs::entry::{FORMAT, RefMap};
 use crate::refs::id::{RefId, SnapshotId};
@@ -24,12 +26,13 @@ use std::collections::BTreeMap;
 pub fn snapshot(context: &Context, args: &Snapshot) -> Answer {
     let deadline = Deadline::after_ms(args.timeout());
     match &args.root {
+        _ if args.since.is_some() => since::since(context, args, deadline),
         Some(root) => drill(context, args, &root.parse()?, deadline),
         None => window(context, args, deadline),
     }
 }
 
-fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
+pub(super) fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
     ReadPlan { bounds: args.include_bounds, ..ReadPlan::contract(deadline) }
 }
 
@@ -63,10 +66,10 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
 pub(crate) struct Kept {
     pub map: RefMap,
     pub tree: RawTree,
-    presented: Presented,
+    pub presented: Presented,
     /// Number and raw node of each saved ref.
     pub numbered: Vec<(u32, u32)>,
-    unproven: bool,
+    pub unproven: bool,
 }
 
 /// Saves what was read below a root as a new snapshot.
@@ -93,7 +96,10 @@ pub(crate) fn keep(context: &Context, root: locate::Root, mut tree: RawTree, opt
     }
     let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
-    saved::store(context)?.save(id.as_str(), &map)?;
+    // What a budget folds did not change: the baseline has it all.
+    let whole = options.budget_tokens.map(|_| present(&tree, &Options { budget_tokens: None, ..options.clone() }));
+    let baseline = Baseline::of(&tree, whole.as_ref().unwrap_or(&presented), &numbered, options);
+    saved::store(context)?.save_with(id.as_str(), &map, Some(&baseline))?;
     Ok(Kept { map, tree, presented, numbered, unproven })
 }
 

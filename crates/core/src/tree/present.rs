@@ -13,6 +13,7 @@ use crate::vocab::capability::{Capability, CapabilitySet};
 use crate::vocab::native_id::{NativeId, NativeIdKind};
 use crate::vocab::role::Role;
 use crate::vocab::state::{State, StateSet};
+use serde::{Deserialize, Serialize};
 
 /// `--max-depth` where the caller gives none (spec 1 §2).
 pub const DEFAULT_MAX_DEPTH: u32 = 10;
@@ -25,7 +26,8 @@ pub const SKELETON_DEPTH: u32 = 3;
 pub const MAX_RAW_DEPTH: u32 = 50;
 
 /// How a tree is to be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Logical depth below the root; wrappers of web content spend none.
     pub max_depth: u32,

@@ -154,8 +154,8 @@ pub(crate) fn push_ref(line: &mut String, number: u32, snapshot_id: &str, style:
     };
 }
 
-fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
-    out.extend(std::iter::repeat_n("  ", shown.level as usize));
+/// What a line of a tree says of its element, without indentation and ref.
+pub(crate) fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
     push_element(out, facts);
     push_more(out, facts);
     if let Some(hint) = hint_text(shown) {
@@ -219,6 +219,7 @@ pub fn to_text(tree: &RawTree, presented: &Presented, refs: &[(u32, u32)], heade
     let mut out = header_line(header, presented, numbers.iter().flatten().count(), tree.kind);
     out.push('\n');
     for (shown, number) in presented.nodes.iter().zip(numbers) {
+        out.extend(std::iter::repeat_n("  ", shown.level as usize));
         push_line(&mut out, &tree.node(shown.raw).facts, shown, presented.bounds);
         if let Some(number) = number {
             push_ref(&mut out, number, header.snapshot_id, header.refs);
