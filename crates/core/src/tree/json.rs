@@ -8,6 +8,9 @@ use super::raw::{Facts, RawTree};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
+/// Roles that are named where a budget left elements out.
+const FOLDED_ROLES: usize = 4;
+
 /// A ref as printed: qualified by its snapshot (spec 2 "Common pieces").
 pub fn qualified(snapshot_id: &str, number: u32) -> String {
     format!("@{snapshot_id}:e{number}")
@@ -34,7 +37,7 @@ pub fn bounds_json(facts: &Facts) -> Option<Value> {
 /// was asked for. None where all is shown.
 pub fn cut_json(presented: &Presented) -> Option<Value> {
     let mut out = Map::new();
-    for (key, n) in [("by_depth", presented.clamped), ("folded", presented.closed)] {
+    for (key, n) in [("by_depth", presented.clamped), ("folded", presented.closed), ("by_budget", presented.folded)] {
         if n > 0 {
             out.insert(key.into(), n.into());
         }
@@ -116,5 +119,21 @@ fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: b
     }
     if shown.closed {
         out.insert("folded".into(), true.into());
+    } else if !shown.folded.is_empty() {
+        let (count, by_role) = folded_roles(shown);
+        let roles: Map<String, Value> = by_role.into_iter().map(|(role, n)| (role.to_owned(), n.into())).collect();
+        out.insert("folded".into(), json!({"count": count, "by_role": roles}));
     }
+}
+
+/// How many elements a budget left out below this one, and the commonest of their roles; the rest is summed up.
+pub(super) fn folded_roles(shown: &Shown) -> (usize, Vec<(&'static str, usize)>) {
+    let mut roles: Vec<(&'static str, usize)> = shown.folded.iter().map(|(role, n)| (*role, *n)).collect();
+    roles.sort_by_key(|(role, n)| (std::cmp::Reverse(*n), *role));
+    let rest: usize = roles.iter().skip(FOLDED_ROLES).map(|(_, n)| n).sum();
+    roles.truncate(FOLDED_ROLES);
+    if rest > 0 {
+        roles.push(("other", rest));
+    }
+    (shown.folded.values().sum(), roles)
 }

@@ -18,7 +18,7 @@
 //!
 //! Text of applications stands between quotes only and is escaped, so that it can forge neither a ref nor a line.
 
-use super::json::{hint_text, numbers, qualified};
+use super::json::{folded_roles, hint_text, numbers, qualified};
 use super::name::{description_of, name_of, shown_role, value_of};
 use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
 use super::raw::{Facts, RawTree};
@@ -54,6 +54,8 @@ pub struct Header<'a> {
     pub refs: RefStyle,
     /// Whether what would prove some refs could not be read.
     pub unproven: bool,
+    /// How many texts were cut to fit a token budget.
+    pub clipped: usize,
 }
 
 /// Whether a character could break a line, reorder it or hide in it.
@@ -168,6 +170,12 @@ pub(crate) fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: 
     if let Some(b) = facts.bounds.known().filter(|_| bounds) {
         let _ = write!(out, " <{},{} {}x{}>", b.x, b.y, b.width, b.height);
     }
+    if !shown.folded.is_empty() {
+        let (count, by_role) = folded_roles(shown);
+        let roles: Vec<String> = by_role.iter().map(|(role, n)| format!("{n} {role}")).collect();
+        let _ = write!(out, " ({count} folded: {})", roles.join(", "));
+        return;
+    }
     match (shown.children_count, shown.subtree_truncated) {
         (Some(n), true) => {
             let why = if shown.closed { "folded" } else { "truncated" };
@@ -204,8 +212,14 @@ fn header_line(header: &Header<'_>, presented: &Presented, refs: usize, kind: Op
     if presented.closed > 0 {
         let _ = write!(line, " | {} folded", presented.closed);
     }
+    if presented.folded > 0 {
+        let _ = write!(line, " | {} left out by budget", presented.folded);
+    }
     if let Some(kind) = kind {
         let _ = write!(line, " | {kind}");
+    }
+    if header.clipped > 0 {
+        let _ = write!(line, " | {} texts clipped", header.clipped);
     }
     if header.unproven {
         line.push_str(" | identity_unproven");
