@@ -229,8 +229,6 @@ fn what_is_not_built_says_so() {
         &["cursor-overlay", "disable"],
         &["wait", "--notification"],
         &["wait", "--event", "window-opened"],
-        &["snapshot", "--since", "s8f3"],
-        &["snapshot", "--budget-tokens", "100"],
         &["snapshot", "--cell", "B7"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
     ] {

@@ -1,7 +1,7 @@
 //! The adapter's side of core's traits: each method hands over to the room that knows.
 
-use crate::atspi::{identity, surfaces};
-use crate::platform::LinuxPlatform;
+use crate::atspi::{identity, surfaces, table};
+use crate::platform::{LinuxPlatform, object};
 use crate::process::{self, Token};
 use crate::programs;
 use agent_desktop_core::deadline::Deadline;
@@ -10,10 +10,11 @@ use agent_desktop_core::evidence::{Cause, Evidence};
 use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::{
     App, Apps, CloseRequest, Closed, DisplayInfo, Hit, LaunchRequest, Launched, Observe, Popup, Probe, ProbeRequest,
-    ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, Window,
+    ProcessKey, ProcessLife, ReadPlan, SurfaceInfo, TableAsk, TablePart, TextPart, Window,
 };
 use agent_desktop_core::tree::raw::{Handle, Link, RawTree};
 use agent_desktop_core::vocab::surface::Surface;
+use std::ops::Range;
 
 impl Observe for LinuxPlatform {
     fn read_tree(
@@ -40,6 +41,22 @@ impl Observe for LinuxPlatform {
 
     fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {
         crate::atspi::hit::test(self, target, points, deadline)
+    }
+
+    fn text_part(&self, target: &Handle, range: &Range<u64>, deadline: Deadline) -> Result<TextPart, Error> {
+        table::text_part(&*self.bus, &object(target)?, range, deadline)
+    }
+
+    fn table_part(&self, target: &Handle, ask: &TableAsk, deadline: Deadline) -> Result<TablePart, Error> {
+        let object = object(target)?;
+        let toolkit = self.toolkit(&object.bus, deadline)?;
+        table::table_part(&*self.bus, &object, toolkit, ask, deadline)
+    }
+
+    fn cell_at(&self, table: &Handle, row: u64, column: u64, deadline: Deadline) -> Result<Link, Error> {
+        let object = object(table)?;
+        let toolkit = self.toolkit(&object.bus, deadline)?;
+        table::cell_at(&*self.bus, &object, toolkit, (row, column), deadline)
     }
 }
 

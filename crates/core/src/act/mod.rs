@@ -8,6 +8,7 @@
 pub mod actionability;
 mod entrance;
 pub mod lease;
+pub mod observe;
 pub mod physical;
 #[cfg(test)]
 mod physical_tests;
@@ -52,6 +53,8 @@ pub struct Terms<'a> {
     pub lease_path: PathBuf,
     /// The caller's session: what it holds down doesn't stand in its own way.
     pub session: Option<String>,
+    /// What reads the window before the dispatch, where the caller wants to know what changed.
+    pub observer: Option<&'a observe::Observer<'a>>,
 }
 
 impl<'a> Terms<'a> {
@@ -64,7 +67,15 @@ impl<'a> Terms<'a> {
             chain_timeout_ms: context.chain_timeout_ms()?,
             lease_path: lease::path(&map.desktop)?,
             session: context.session().map(str::to_owned),
+            observer: None,
         })
+    }
+
+    /// Reads the window for `--observe`. Before the lease: a read of a large window would keep others waiting.
+    fn look(&self) {
+        if let Some(observer) = self.observer {
+            observer.look();
+        }
     }
 }
 
@@ -92,6 +103,7 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
             }
             other => other?,
         }
+        terms.look();
         let lease = lease::Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
         match ready::Ready::prove(terms, &lease, map, entry, action)? {
             Ok(ready) => {

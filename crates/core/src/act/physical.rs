@@ -62,6 +62,7 @@ pub fn perform(
     // A single shot still needs the time of one look.
     let looking = if single_shot { Deadline::after_ms(ATTEMPT_MS) } else { deadline };
     let (_, key) = window_of(terms.platform, map, entry, looking)?;
+    terms.look();
     let lease = Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
     nothing_held_by_others(terms.platform, terms.session.as_deref())?;
     let climbed = climb(terms, map, entry, action, &key, looking)?;

@@ -65,6 +65,7 @@ impl Scene {
             chain_timeout_ms: 300,
             lease_path: self.dir.path().join("lease"),
             session: None,
+            observer: None,
         };
         perform(&terms, &self.map, number, &action)
     }

@@ -27,6 +27,9 @@ pub trait RefAction {
     /// The auto-wait as given, without what `type` gets for each character; 0 is a single attempt.
     fn timeout(&self) -> u64;
 
+    /// Whether what changed in the window is wanted with the answer.
+    fn observe(&self) -> bool;
+
     /// The rules.
     fn validate(&self) -> Result<()>;
 }
@@ -43,6 +46,10 @@ macro_rules! ref_action {
             /// How long to wait for the element to be ready, in milliseconds (default 5000; 0 tries once).
             #[arg(long, value_name = "MS")]
             pub timeout_ms: Option<u64>,
+            /// Also read the window right before and after the action, and answer with what changed (observed_changes).
+            #[arg(long)]
+            #[serde(default)]
+            pub observe: bool,
         }
 
         impl RefAction for $name {
@@ -56,6 +63,10 @@ macro_rules! ref_action {
 
             fn timeout(&self) -> u64 {
                 self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS)
+            }
+
+            fn observe(&self) -> bool {
+                self.observe
             }
 
             fn validate(&self) -> Result<()> {
@@ -145,6 +156,10 @@ pub struct Type {
     /// How long to wait for the field to be ready, in milliseconds (default 5000, and 30 for each character).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
+    /// Also read the window right before and after the action, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 impl RefAction for Type {
@@ -158,6 +173,10 @@ impl RefAction for Type {
 
     fn timeout(&self) -> u64 {
         self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS)
+    }
+
+    fn observe(&self) -> bool {
+        self.observe
     }
 
     fn validate(&self) -> Result<()> {
@@ -193,6 +212,10 @@ pub struct SetValue {
     /// How long to wait for the control to be ready, in milliseconds (default 5000; 0 tries once).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
+    /// Also read the window right before and after the action, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 impl RefAction for SetValue {
@@ -206,6 +229,10 @@ impl RefAction for SetValue {
 
     fn timeout(&self) -> u64 {
         self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS)
+    }
+
+    fn observe(&self) -> bool {
+        self.observe
     }
 
     fn validate(&self) -> Result<()> {
@@ -228,6 +255,10 @@ pub struct Select {
     /// How long to wait for the control to be ready, in milliseconds (default 5000; 0 tries once).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
+    /// Also read the window right before and after the action, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 impl RefAction for Select {
@@ -241,6 +272,10 @@ impl RefAction for Select {
 
     fn timeout(&self) -> u64 {
         self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS)
+    }
+
+    fn observe(&self) -> bool {
+        self.observe
     }
 
     fn validate(&self) -> Result<()> {
@@ -278,6 +313,10 @@ pub struct Scroll {
     /// How long to wait for the element to be ready, in milliseconds (default 5000; 0 tries once).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
+    /// Also read the window right before and after the action, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 impl RefAction for Scroll {
@@ -299,6 +338,10 @@ impl RefAction for Scroll {
         self.timeout_ms.unwrap_or(ACTION_TIMEOUT_MS)
     }
 
+    fn observe(&self) -> bool {
+        self.observe
+    }
+
     fn validate(&self) -> Result<()> {
         self.ref_id.parse()?;
         timeout(self.timeout_ms, ACTION_TIMEOUT_MS)?;
@@ -314,7 +357,13 @@ mod tests {
     use super::*;
 
     fn typing(text: Option<&str>, stdin: bool) -> Type {
-        Type { ref_id: RefArg("@s8f3:e1".into()), text: text.map(str::to_owned), stdin, timeout_ms: None }
+        Type {
+            ref_id: RefArg("@s8f3:e1".into()),
+            text: text.map(str::to_owned),
+            stdin,
+            timeout_ms: None,
+            observe: false,
+        }
     }
 
     #[test]

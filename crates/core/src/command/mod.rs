@@ -77,6 +77,7 @@ commands! {
     Find(observe::Find) = "find",
     Get(observe::Get) = "get",
     Is(observe::Is) = "is",
+    Table(observe::Table) = "table",
     Screenshot(observe::Screenshot) = "screenshot",
     ListSurfaces(observe::ListSurfaces) = "list-surfaces",
     Click(act::Click) = "click",

@@ -1,20 +1,24 @@
 //! Arguments of the commands that read.
 
-use super::values::{Format, RectArg, RefArg, at_most_one, not_blank};
+use super::values::{CellArg, Format, RangeArg, RectArg, RefArg, at_most_one, not_blank};
 use crate::error::{Error, Result, echo};
 use crate::geometry::Rect;
 use crate::observe::target::Scope;
 use crate::query::ask::{self, StateClause};
+use crate::refs::id::SnapshotId;
 use crate::vocab::role::Role;
 use crate::vocab::surface::Surface;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Time limit of a snapshot.
 pub const SNAPSHOT_TIMEOUT_MS: u64 = 3_000;
 /// Depth of a snapshot.
 pub const MAX_DEPTH: u8 = 10;
+/// The smallest token budget: what the frame of an answer and the window's own element may take.
+pub const MIN_BUDGET_TOKENS: u32 = 300;
 /// Depth of a skeleton at most.
 pub const SKELETON_DEPTH: u8 = 3;
 /// Time limit of a search.
@@ -23,6 +27,14 @@ pub const FIND_TIMEOUT_MS: u64 = 5_000;
 pub const FIND_LIMIT: usize = 50;
 /// Time limit of `get`, `is` and `list-surfaces`.
 pub const READ_TIMEOUT_MS: u64 = 5_000;
+/// Characters that `get --range` reads at most.
+pub const MAX_RANGE_CHARS: u64 = 100_000;
+/// Rows of `table`.
+pub const TABLE_ROWS: u64 = 50;
+/// Columns of `table`.
+pub const TABLE_COLUMNS: u64 = 50;
+/// Cells that `table` reads at most.
+pub const TABLE_CELLS: u64 = 10_000;
 /// Time limits beyond a day are refused.
 pub const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
@@ -90,15 +102,16 @@ pub struct Snapshot {
     #[arg(long = "force-electron-a11y")]
     #[serde(default)]
     pub force_electron_a11y: bool,
-    /// Only what changed since this snapshot (not available yet).
+    /// Only what changed in its window since this snapshot, seen as it was seen then; saved as a new snapshot.
     #[arg(long, value_name = "SNAPSHOT_ID")]
     pub since: Option<String>,
-    /// Fold what exceeds about N tokens (not available yet).
+    /// Print at most N tokens, estimated as a quarter of the bytes printed (at least 300): what can be acted on and has a name
+    /// comes first, the rest is folded with counts, long texts are cut.
     #[arg(long, value_name = "N")]
     pub budget_tokens: Option<u32>,
-    /// One cell of a large table (not available yet).
+    /// One cell of a large table, like B7: of the table at --root, or of the only one that is shown.
     #[arg(long, value_name = "CELL")]
-    pub cell: Option<String>,
+    pub cell: Option<CellArg>,
     /// json (default) or text, an outline: role "name" = "value" ~ "description" #"native id" ?unread [states]
     /// {actions} (children) ref.
     #[arg(long, value_enum)]
@@ -144,18 +157,23 @@ impl Snapshot {
                 return Err(Error::invalid("--root and --surface exclude each other"));
             }
         }
+        if self.budget_tokens.is_some_and(|n| n < MIN_BUDGET_TOKENS) {
+            return Err(Error::invalid(format!("--budget-tokens is at least {MIN_BUDGET_TOKENS}"))
+                .suggest("With less not even the window itself can be told."));
+        }
+        if let Some(cell) = &self.cell {
+            cell.parse()?;
+        }
+        if let Some(since) = &self.since {
+            SnapshotId::parse(since)?;
+            at_most_one(&[
+                ("--since", true),
+                ("--root", self.root.is_some()),
+                ("--budget-tokens", self.budget_tokens.is_some()),
+                ("--cell", self.cell.is_some()),
+            ])?;
+        }
         Ok(())
-    }
-
-    /// The flags of later issues that were given.
-    pub(crate) fn not_available(&self) -> Option<&'static str> {
-        [
-            ("snapshot --since", self.since.is_some()),
-            ("snapshot --budget-tokens", self.budget_tokens.is_some()),
-            ("snapshot --cell", self.cell.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(flag, given)| given.then_some(flag))
     }
 }
 
@@ -340,12 +358,72 @@ pub struct Get {
     /// What to read (default text).
     #[arg(long, value_enum)]
     pub property: Option<Property>,
+    /// Of the text only these characters: a..b, from 0, without b.
+    #[arg(long, value_name = "A..B")]
+    pub range: Option<RangeArg>,
 }
 
 impl Get {
     /// The rules.
     pub fn validate(&self) -> Result<()> {
-        self.ref_id.parse().map(drop)
+        self.ref_id.parse()?;
+        let Some(range) = &self.range else { return Ok(()) };
+        let range = range.parse()?;
+        if self.property.unwrap_or_default() != Property::Text {
+            return Err(Error::invalid("--range goes with --property text"));
+        }
+        if range.end - range.start > MAX_RANGE_CHARS {
+            return Err(Error::invalid(format!("--range is at most {MAX_RANGE_CHARS} characters long")));
+        }
+        Ok(())
+    }
+}
+
+/// Read a part of a table as data: rows, columns, headers and the cells' texts.
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Ref of the table.
+    #[arg(value_name = "REF")]
+    pub ref_id: RefArg,
+    /// Rows: a..b, from 0, without b (default 0..50).
+    #[arg(long, value_name = "A..B")]
+    pub rows: Option<RangeArg>,
+    /// Columns: c..d, from 0, without d (default the first 50).
+    #[arg(long, value_name = "C..D")]
+    pub columns: Option<RangeArg>,
+    /// Time limit in milliseconds (default 5000).
+    #[arg(long, value_name = "MS")]
+    pub timeout_ms: Option<u64>,
+}
+
+impl Table {
+    /// The rows wanted.
+    pub fn rows(&self) -> Result<Range<u64>> {
+        self.rows.as_ref().map_or(Ok(0..TABLE_ROWS), RangeArg::parse)
+    }
+
+    /// The columns wanted, where they were named.
+    pub fn columns(&self) -> Result<Option<Range<u64>>> {
+        self.columns.as_ref().map(RangeArg::parse).transpose()
+    }
+
+    /// The time limit.
+    pub fn timeout(&self) -> u64 {
+        self.timeout_ms.unwrap_or(READ_TIMEOUT_MS)
+    }
+
+    /// The rules.
+    pub fn validate(&self) -> Result<()> {
+        self.ref_id.parse()?;
+        timeout(self.timeout_ms, READ_TIMEOUT_MS)?;
+        let rows = self.rows()?;
+        let columns = self.columns()?.map_or(TABLE_COLUMNS, |c| c.end - c.start);
+        if (rows.end - rows.start).saturating_mul(columns) > TABLE_CELLS {
+            return Err(Error::invalid(format!("at most {TABLE_CELLS} cells are read at once"))
+                .suggest("Name fewer --rows, or name --columns."));
+        }
+        Ok(())
     }
 }
 

@@ -67,6 +67,7 @@ fn dispatch(command: &Command, context: &Context) -> Answer {
         Command::Find(args) => observe::find::find(context, args),
         Command::Get(args) => observe::property::get(context, args),
         Command::Is(args) => observe::property::is(context, args),
+        Command::Table(args) => observe::table::table(context, args),
         Command::ListSurfaces(args) => observe::list::surfaces(context, args),
         Command::Launch(args) => apps::launch::launch(context, args),
         Command::CloseApp(args) => apps::close::close(context, args),
@@ -135,7 +136,6 @@ fn admit(command: &Command, context: &Context) -> Result<()> {
         return Err(not_available(spec.name));
     }
     let flag = globals.not_available().or(match command {
-        Command::Snapshot(args) => args.not_available(),
         Command::Wait(args) => args.not_available(),
         _ => None,
     });

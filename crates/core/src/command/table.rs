@@ -104,6 +104,7 @@ pub const TABLE: &[Spec] = &[
     row("find", Group::Observe, "a"),
     row("get", Group::Observe, "a"),
     row("is", Group::Observe, "a"),
+    row("table", Group::Observe, "a"),
     row("screenshot", Group::Observe, "s"),
     row("list-surfaces", Group::Observe, "a"),
     row("click", Group::Act, "amw"),
@@ -177,7 +178,7 @@ mod tests {
     fn table_and_enum_name_the_same_commands() {
         let rows: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
         assert_eq!(rows, NAMES);
-        assert_eq!(NAMES.len(), 60 + 1, "the contract's 60 and desktop");
+        assert_eq!(NAMES.len(), 60 + 2, "the contract's 60, desktop and table");
     }
 
     #[test]

@@ -40,6 +40,50 @@ impl RefArg {
 }
 
 text_value! {
+    /// A half-open range, from 0: `a..b` has a, but not b.
+    RangeArg
+}
+
+impl RangeArg {
+    /// The range: two whole numbers, the second at least the first.
+    pub fn parse(&self) -> Result<std::ops::Range<u64>> {
+        let wrong =
+            || Error::invalid(format!("{} is not a range: expected a..b like 0..50, from 0, without b", echo(&self.0)));
+        let (from, to) = self.0.split_once("..").ok_or_else(wrong)?;
+        let number = |text: &str| -> Result<u64> {
+            let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            text.parse().ok().filter(|n| digits && *n <= MAX_RANGE).ok_or_else(wrong)
+        };
+        let range = number(from)?..number(to)?;
+        if range.start > range.end { Err(wrong()) } else { Ok(range) }
+    }
+}
+
+/// Ranges beyond this are refused: no accessibility interface counts further.
+pub const MAX_RANGE: u64 = i32::MAX as u64;
+
+text_value! {
+    /// A cell as spreadsheets name it: letters for the column, a number from 1 for the row, like `B7`.
+    CellArg
+}
+
+impl CellArg {
+    /// Row and column, both from 0.
+    pub fn parse(&self) -> Result<(u64, u64)> {
+        let wrong =
+            || Error::invalid(format!("{} is not a cell: expected letters and a number like B7", echo(&self.0)));
+        let letters = self.0.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (column, row) = self.0.split_at(letters);
+        if !(1..=6).contains(&letters) || row.is_empty() || !row.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        let column = column.bytes().fold(0u64, |n, b| n * 26 + u64::from(b.to_ascii_uppercase() - b'A') + 1) - 1;
+        let row: u64 = row.parse().ok().filter(|n| (1..=MAX_RANGE).contains(n)).ok_or_else(wrong)?;
+        if column > MAX_RANGE { Err(wrong()) } else { Ok((row - 1, column)) }
+    }
+}
+
+text_value! {
     /// A point on the screen: `x,y`.
     XyArg
 }
@@ -159,6 +203,20 @@ pub fn at_most_one(given: &[(&str, bool)]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_half_open_and_cells_count_from_one() {
+        assert_eq!(RangeArg("0..50".into()).parse().unwrap(), 0..50);
+        assert_eq!(RangeArg("7..7".into()).parse().unwrap(), 7..7);
+        for bad in ["", "5", "..", "1..", "..2", "3..2", "-1..2", "1...2", "1..=2", "+1..2", "1..99999999999"] {
+            assert!(RangeArg(bad.into()).parse().is_err(), "{bad}");
+        }
+        assert_eq!(CellArg("B7".into()).parse().unwrap(), (6, 1));
+        assert_eq!(CellArg("aa1".into()).parse().unwrap(), (0, 26));
+        for bad in ["", "B", "7", "B0", "7B", "B-1", "B7C", "ÄB1", "AAAAAAA1", "B99999999999"] {
+            assert!(CellArg(bad.into()).parse().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn points_have_one_comma_and_finite_numbers() {

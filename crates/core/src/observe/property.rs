@@ -14,12 +14,16 @@ use crate::vocab::capability::Capability;
 use crate::vocab::role::Role;
 use crate::vocab::state::{State, StateSet};
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 
 /// Runs `get`.
 pub fn get(context: &Context, args: &Get) -> Answer {
     let property = args.property.unwrap_or_default();
     let bounds = property == Property::Bounds;
     let resolved = resolve(context, &args.ref_id.parse()?, bounds)?;
+    if let Some(range) = &args.range {
+        return part(context, args, &range.parse()?, &resolved);
+    }
     let facts = &resolved.live.facts;
     let value = match property {
         Property::Text => text(facts)?,
@@ -45,6 +49,24 @@ pub fn get(context: &Context, args: &Get) -> Answer {
     }
     out.insert("value".into(), value);
     finish(out, &resolved)
+}
+
+/// A part of the text: nothing else of it is read for this.
+fn part(context: &Context, args: &Get, range: &Range<u64>, resolved: &Resolved) -> Answer {
+    let mut out = Map::new();
+    out.insert("property".into(), json!(Property::Text));
+    out.insert("ref".into(), json!(args.ref_id.0));
+    if resolved.live.facts.secure {
+        // As without a range: the content of a secure field is never told, nor how long it is.
+        out.insert("value".into(), Value::Null);
+        return finish(out, resolved);
+    }
+    let deadline = Deadline::after_ms(READ_TIMEOUT_MS);
+    let part = context.platform()?.text_part(&resolved.live.handle, range, deadline)?;
+    out.insert("value".into(), json!(part.text));
+    out.insert("range".into(), json!({"start": part.range.start, "end": part.range.end}));
+    out.insert("length".into(), json!(part.length));
+    finish(out, resolved)
 }
 
 /// Runs `is`.

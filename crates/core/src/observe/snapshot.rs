@@ -1,7 +1,10 @@
 //! `snapshot`: read, show, save.
 
+use super::cell;
+use super::fit;
 use super::locate;
 use super::saved;
+use super::since;
 use crate::command::Context;
 use crate::command::observe::Snapshot;
 use crate::command::values::Format;
@@ -9,8 +12,9 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error};
 use crate::platform::ReadPlan;
+use crate::refs::baseline::Baseline;
 use crate::refs::capture::{Capture, drop_below};
-use crate::refs::entry::{FORMAT, RefMap};
+use crate::refs::entry::{FORMAT, RefMap, Source};
 use crate::refs::id::{RefId, SnapshotId};
 use crate::refs::resolve::Purpose;
 use crate::tree::json::{cut_json, to_json};
@@ -24,16 +28,18 @@ use std::collections::BTreeMap;
 pub fn snapshot(context: &Context, args: &Snapshot) -> Answer {
     let deadline = Deadline::after_ms(args.timeout());
     match &args.root {
+        _ if args.since.is_some() => since::since(context, args, deadline),
+        _ if args.cell.is_some() => cell::cell(context, args, deadline),
         Some(root) => drill(context, args, &root.parse()?, deadline),
         None => window(context, args, deadline),
     }
 }
 
-fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
+pub(super) fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
     ReadPlan { bounds: args.include_bounds, ..ReadPlan::contract(deadline) }
 }
 
-fn options(args: &Snapshot) -> Options {
+pub(super) fn options(args: &Snapshot) -> Options {
     Options {
         max_depth: u32::from(args.depth()),
         free_wrappers: args.max_depth.is_none() && !args.is_skeleton(),
@@ -72,28 +78,47 @@ pub(crate) fn show(
     deadline: Deadline,
 ) -> Answer {
     locate::within(context.platform()?, &mut root, &tree, deadline)?;
-    let kept = keep(context, root, tree, &options(args))?;
-    Ok(answer(args, &kept.map, &kept.tree, &kept.presented, &kept.numbered, kept.unproven))
+    let id = SnapshotId::generate();
+    let Some(budget) = args.budget_tokens else {
+        let kept = keep_as(context, root, tree, &options(args), &id, None)?;
+        return Ok(answer(args, &kept.map.source, id.as_str(), &Printed::of(&kept), kept.unproven));
+    };
+    let fitted = fit::fit(args, &root.source, id.as_str(), &tree, 1, budget)?;
+    let kept = keep_as(context, root, tree, &fitted.options, &id, Some(fitted.presented.clone()))?;
+    let (source, tree) = fitted.shown(&kept.map.source, &kept.tree);
+    let printed =
+        Printed { tree: &tree, presented: &kept.presented, numbered: &kept.numbered, clipped: fitted.clipped };
+    Ok(answer(args, &source, id.as_str(), &printed, kept.unproven))
 }
 
 /// A window's tree with its refs, saved.
 pub(crate) struct Kept {
     pub map: RefMap,
     pub tree: RawTree,
-    presented: Presented,
+    pub presented: Presented,
     /// Number and raw node of each saved ref.
     pub numbered: Vec<(u32, u32)>,
-    unproven: bool,
+    pub unproven: bool,
 }
 
 /// Saves what was read below a root as a new snapshot.
-pub(crate) fn keep(context: &Context, root: locate::Root, mut tree: RawTree, options: &Options) -> Result<Kept, Error> {
+pub(crate) fn keep(context: &Context, root: locate::Root, tree: RawTree, options: &Options) -> Result<Kept, Error> {
+    keep_as(context, root, tree, options, &SnapshotId::generate(), None)
+}
+
+fn keep_as(
+    context: &Context,
+    root: locate::Root,
+    mut tree: RawTree,
+    options: &Options,
+    id: &SnapshotId,
+    presented: Option<Presented>,
+) -> Result<Kept, Error> {
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
-    let presented = present(&tree, options);
+    let presented = presented.unwrap_or_else(|| present(&tree, options));
     let numbered = allocate_refs(&presented, 1);
-    let id = SnapshotId::generate();
     let mut map = RefMap {
         format: FORMAT,
         snapshot_id: id.to_string(),
@@ -110,7 +135,10 @@ pub(crate) fn keep(context: &Context, root: locate::Root, mut tree: RawTree, opt
     }
     let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
-    saved::store(context)?.save(id.as_str(), &map)?;
+    // What a budget folds did not change: the baseline has it all.
+    let whole = options.budget_tokens.map(|_| present(&tree, &Options { budget_tokens: None, ..options.clone() }));
+    let baseline = Baseline::of(&tree, whole.as_ref().unwrap_or(&presented), &numbered, options);
+    saved::store(context)?.save_with(id.as_str(), &map, Some(&baseline))?;
     Ok(Kept { map, tree, presented, numbered, unproven })
 }
 
@@ -136,7 +164,15 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         .detail("nodes_observed", tree.nodes.len())
         .suggest("Retry with a longer --timeout-ms, or drill into a smaller part."));
     }
-    let presented = present(&tree, &options(args));
+    let fitted = match args.budget_tokens {
+        // Another drill may take numbers meanwhile: room for longer ones.
+        Some(budget) => {
+            let number = map.next.saturating_add(100_000);
+            Some(fit::fit(args, &map.source, root.snapshot.as_str(), &tree, number, budget)?)
+        }
+        None => None,
+    };
+    let presented = fitted.as_ref().map_or_else(|| present(&tree, &options(args)), |f| f.presented.clone());
     let (map, numbered, unproven) = store.update(root.snapshot.as_str(), |map: &mut RefMap| {
         // Another drill may have replaced the root meanwhile: its refs must not hang below a ref that is gone.
         let link = crate::act::entry_of(map, root.number)?.link;
@@ -154,7 +190,14 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         let numbered = saved_only(map, numbered);
         Ok((map.clone(), numbered, unproven))
     })?;
-    Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
+    let id = root.snapshot.as_str();
+    let Some(fitted) = fitted else {
+        let printed = Printed { tree: &tree, presented: &presented, numbered: &numbered, clipped: 0 };
+        return Ok(answer(args, &map.source, id, &printed, unproven));
+    };
+    let (source, tree) = fitted.shown(&map.source, &tree);
+    let printed = Printed { tree: &tree, presented: &presented, numbered: &numbered, clipped: fitted.clipped };
+    Ok(answer(args, &source, id, &printed, unproven))
 }
 
 /// Refs whose entry was saved: an entry that fails validation is skipped, and its ref is not printed.
@@ -162,32 +205,44 @@ fn saved_only(map: &RefMap, numbered: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     numbered.into_iter().filter(|(number, _)| map.entries.contains_key(number)).collect()
 }
 
-fn answer(
-    args: &Snapshot,
-    map: &RefMap,
-    tree: &RawTree,
-    presented: &Presented,
-    numbered: &[(u32, u32)],
-    unproven: bool,
-) -> Value {
+/// What is printed of a tree.
+pub(super) struct Printed<'a> {
+    pub tree: &'a RawTree,
+    pub presented: &'a Presented,
+    /// Number and raw node of each ref.
+    pub numbered: &'a [(u32, u32)],
+    /// How many texts were cut to fit a token budget.
+    pub clipped: usize,
+}
+
+impl<'a> Printed<'a> {
+    fn of(kept: &'a Kept) -> Self {
+        Self { tree: &kept.tree, presented: &kept.presented, numbered: &kept.numbered, clipped: 0 }
+    }
+}
+
+/// The answer as printed: an outline or an object.
+pub(super) fn answer(args: &Snapshot, source: &Source, id: &str, printed: &Printed<'_>, unproven: bool) -> Value {
+    let Printed { tree, presented, numbered, clipped } = *printed;
     let complete = tree.complete() && presented.complete;
     if args.format == Some(Format::Text) {
         let header = Header {
-            app: &map.source.app,
-            window_title: &map.source.window_title,
-            window_id: &map.source.window_id,
-            snapshot_id: &map.snapshot_id,
+            app: &source.app,
+            window_title: &source.window_title,
+            window_id: &source.window_id,
+            snapshot_id: id,
             complete,
             nodes_observed: tree.nodes.len(),
             refs: RefStyle::Qualified,
             unproven,
+            clipped,
         };
         return json!(to_text(tree, presented, numbered, &header));
     }
     let mut out = Map::new();
-    out.insert("app".into(), json!(map.source.app));
-    out.insert("window".into(), json!({"id": map.source.window_id, "title": map.source.window_title}));
-    out.insert("snapshot_id".into(), json!(map.snapshot_id));
+    out.insert("app".into(), json!(source.app));
+    out.insert("window".into(), json!({"id": source.window_id, "title": source.window_title}));
+    out.insert("snapshot_id".into(), json!(id));
     out.insert("ref_count".into(), json!(numbered.len()));
     out.insert("complete".into(), json!(complete));
     if !complete {
@@ -197,12 +252,15 @@ fn answer(
     if let Some(cut) = cut_json(presented) {
         out.insert("cut".into(), cut);
     }
+    if clipped > 0 {
+        out.insert("clipped_texts".into(), json!(clipped));
+    }
     if unproven {
         out.insert("identity_unproven".into(), json!(true));
     }
     if let Some(kind) = tree.kind {
         out.insert("details".into(), json!({"kind": kind}));
     }
-    out.insert("tree".into(), to_json(tree, presented, numbered, &map.snapshot_id));
+    out.insert("tree".into(), to_json(tree, presented, numbered, id));
     Value::Object(out)
 }

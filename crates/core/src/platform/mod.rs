@@ -19,7 +19,8 @@ pub use capture::{Capture, Pixels, WindowPicture};
 pub use clipboard::{Clip, ClipKind, Clipboard, Clipping};
 pub use input::{Guard, Held, Hold, Input, Played, Release, Stroke};
 pub use observe::{
-    ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TextSource, WitnessProbe,
+    ChainEdge, Hit, Observe, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, TableAsk, TablePart,
+    TextPart, TextSource, WitnessProbe,
 };
 pub use operate::{
     Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome,

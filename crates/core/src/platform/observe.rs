@@ -7,6 +7,7 @@ use crate::geometry::Point;
 use crate::tree::raw::{Facts, Handle, Link, RawTree};
 use crate::vocab::role::Role;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A process and its generation: a process id alone may be used again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -166,6 +167,54 @@ pub enum Hit {
     Unknown,
 }
 
+/// A part of an element's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPart {
+    /// The text.
+    pub text: String,
+    /// Where it begins and ends, in the application's own characters; cut to what there is.
+    pub range: Range<u64>,
+    /// How many characters there are in all.
+    pub length: u64,
+}
+
+/// Which part of a table is wanted; both half-open and from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableAsk {
+    /// Rows.
+    pub rows: Range<u64>,
+    /// Columns; none for the first ones.
+    pub columns: Option<Range<u64>>,
+    /// Columns that are meant where none are named.
+    pub usual_columns: u64,
+}
+
+impl TableAsk {
+    /// The part of a table of this size that is meant: rows and columns.
+    pub fn within(&self, rows: u64, columns: u64) -> (Range<u64>, Range<u64>) {
+        let cut = |range: &Range<u64>, count: u64| range.start.min(count)..range.end.min(count);
+        let wanted = self.columns.clone().unwrap_or(0..self.usual_columns);
+        (cut(&self.rows, rows), cut(&wanted, columns))
+    }
+}
+
+/// A part of a table as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TablePart {
+    /// Rows of the whole table.
+    pub row_count: u64,
+    /// Columns of the whole table.
+    pub column_count: u64,
+    /// The rows that are here.
+    pub rows: Range<u64>,
+    /// The columns that are here.
+    pub columns: Range<u64>,
+    /// Their headers, where the table has any.
+    pub headers: Vec<Option<String>>,
+    /// The cells' texts, row by row.
+    pub cells: Vec<Vec<Evidence<String>>>,
+}
+
 /// Reads of one desktop.
 pub trait Observe {
     /// Reads the tree below `root`. Running out of time is not an error but a cut; an error means that not even
@@ -186,5 +235,26 @@ pub trait Observe {
     fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {
         let _ = (target, deadline);
         vec![Hit::Unknown; points.len()]
+    }
+
+    /// A part of an element's text, without reading the rest. `ACTION_NOT_SUPPORTED` / `no_text_interface` where it
+    /// publishes none.
+    fn text_part(&self, target: &Handle, range: &Range<u64>, deadline: Deadline) -> Result<TextPart, Error> {
+        let _ = (target, range, deadline);
+        Err(super::not_supported("reading a part of a text"))
+    }
+
+    /// A part of a table, without reading the rest. `ACTION_NOT_SUPPORTED` / `no_table_interface` where the element
+    /// publishes none.
+    fn table_part(&self, target: &Handle, ask: &TableAsk, deadline: Deadline) -> Result<TablePart, Error> {
+        let _ = (target, ask, deadline);
+        Err(super::not_supported("reading a table as data"))
+    }
+
+    /// The cell at a row and column, both from 0, as a child of its table. The errors of [`Observe::table_part`], and
+    /// `ELEMENT_NOT_FOUND` / `no_such_cell` beyond the table's edge.
+    fn cell_at(&self, table: &Handle, row: u64, column: u64, deadline: Deadline) -> Result<Link, Error> {
+        let _ = (table, row, column, deadline);
+        Err(super::not_supported("reaching a cell of a table"))
     }
 }

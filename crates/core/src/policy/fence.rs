@@ -9,8 +9,8 @@ use crate::geometry::{Point, Rect};
 use crate::platform::{
     Action, App, Apps, Capture, Clip, ClipKind, Clipboard, Clipping, CloseRequest, Closed, Dispatch, DisplayInfo,
     Guard, Held, Hit, Hold, Input, LaunchRequest, Launched, Live, Observe, Operate, Pixels, Platform, Played, Popup,
-    Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, Rung, Stroke, SurfaceInfo, Watch, Window,
-    WindowChange, WindowKey, WindowPicture, WindowState, Windows, WriteOutcome,
+    Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, Rung, Stroke, SurfaceInfo, TableAsk, TablePart,
+    TextPart, Watch, Window, WindowChange, WindowKey, WindowPicture, WindowState, Windows, WriteOutcome,
 };
 use crate::tree::raw::{Handle, Link, RawTree};
 use crate::vocab::key::Combo;
@@ -18,6 +18,7 @@ use crate::vocab::surface::Surface;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Time for finding out which application a process is, in milliseconds.
 const ASK_MS: u64 = 1_500;
@@ -185,6 +186,18 @@ impl Observe for Fence {
 
     fn selection(&self, target: &Handle, deadline: Deadline) -> Evidence<Vec<String>> {
         self.inner.selection(target, deadline)
+    }
+
+    fn text_part(&self, target: &Handle, range: &Range<u64>, deadline: Deadline) -> Result<TextPart> {
+        self.inner.text_part(target, range, deadline)
+    }
+
+    fn table_part(&self, target: &Handle, ask: &TableAsk, deadline: Deadline) -> Result<TablePart> {
+        self.inner.table_part(target, ask, deadline)
+    }
+
+    fn cell_at(&self, table: &Handle, row: u64, column: u64, deadline: Deadline) -> Result<Link> {
+        self.inner.cell_at(table, row, column, deadline)
     }
 
     fn hit_test(&self, target: &Handle, points: &[Point], deadline: Deadline) -> Vec<Hit> {

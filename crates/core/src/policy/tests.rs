@@ -95,3 +95,36 @@ fn input_is_held_to_permitted_windows() {
     let guard = Guard { front: Some(foreign), under: None };
     assert_eq!(fence(&["fake"]).play(&press, &guard, soon()).unwrap_err().code(), Code::PolicyDenied);
 }
+
+/// A method that is missing here would have its default, "not supported", or worse, go past the rules.
+#[test]
+fn every_method_of_the_platform_stands_in_the_fence() {
+    let fence = include_str!("fence.rs");
+    let sources = [
+        include_str!("../platform/mod.rs"),
+        include_str!("../platform/observe.rs"),
+        include_str!("../platform/operate.rs"),
+        include_str!("../platform/apps.rs"),
+        include_str!("../platform/input.rs"),
+        include_str!("../platform/windows.rs"),
+        include_str!("../platform/capture.rs"),
+        include_str!("../platform/clipboard.rs"),
+    ];
+    let (mut seen, mut within) = (0, false);
+    for line in sources.iter().flat_map(|s| s.lines()) {
+        if line.starts_with("pub trait") {
+            within = line
+                .split(' ')
+                .nth(2)
+                .is_some_and(|name| fence.contains(&format!("impl {} for Fence", name.trim_end_matches(':'))));
+        }
+        within &= line != "}";
+        let Some(name) = line.strip_prefix("    fn ").and_then(|l| l.split(['(', '<']).next()).filter(|_| within)
+        else {
+            continue;
+        };
+        seen += 1;
+        assert!(fence.contains(&format!("    fn {name}(")), "{name}");
+    }
+    assert!(seen > 40, "{seen}");
+}

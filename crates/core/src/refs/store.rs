@@ -5,12 +5,14 @@
 //! <root>/[sessions/<id>/]latest_snapshot_id
 //!                        refstore.lock
 //!                        snapshots/<sid>/refmap.json      {"format": …, "snapshot_id": …, "map": …}
+//!                        snapshots/<sid>/baseline.json    what it showed; written before the map, gone with it
 //!                        snapshots/.<sid>-….tmp           left by a killed writer, removed after 60 s
 //! ```
 //!
 //! Readers take no lock: a file is replaced in one step. Writers hold the lock of their namespace from the first to
 //! the last step, so that a drill reads and writes one state.
 
+use super::baseline::{self, Baseline};
 use crate::error::{Code, Error, Result};
 use crate::state::private;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -86,11 +88,11 @@ fn damaged() -> Error {
 }
 
 /// Bytes that stop growing at the limit.
-struct Bounded(Vec<u8>);
+struct Bounded(Vec<u8>, u64);
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if (self.0.len() + bytes.len()) as u64 > MAX_REFMAP {
+        if (self.0.len() + bytes.len()) as u64 > self.1 {
             return Err(ErrorKind::FileTooLarge.into());
         }
         self.0.extend_from_slice(bytes);
@@ -102,8 +104,15 @@ impl Write for Bounded {
     }
 }
 
+/// The bytes of a file, where they keep to the limit.
+fn written<T: Serialize>(id: &str, map: &T, max: u64) -> Option<Vec<u8>> {
+    let mut out = Bounded(Vec::new(), max);
+    serde_json::to_writer(&mut out, &Written { format: FORMAT, snapshot_id: id, map }).ok()?;
+    Some(out.0)
+}
+
 fn serialise<T: Serialize>(id: &str, map: &T) -> Result<Vec<u8>> {
-    let mut out = Bounded(Vec::new());
+    let mut out = Bounded(Vec::new(), MAX_REFMAP);
     match serde_json::to_writer(&mut out, &Written { format: FORMAT, snapshot_id: id, map }) {
         Ok(()) => Ok(out.0),
         Err(e) if e.is_io() => Err(Error::before(Code::Internal, "the refs of this snapshot take more than 16 MiB")
@@ -166,6 +175,10 @@ impl Store {
         private::lock(&self.base().join("refstore.lock"), LOCK_WAIT)
     }
 
+    fn baseline(&self, id: &str) -> PathBuf {
+        self.snapshots().join(id).join("baseline.json")
+    }
+
     fn put(&self, id: &str, bytes: &[u8]) -> Result<()> {
         private::make_dir(&self.snapshots().join(id))?;
         private::replace(&self.file(id), &self.snapshots(), id, bytes)
@@ -174,12 +187,23 @@ impl Store {
     /// Saves the map of a new snapshot, makes it the latest one and prunes what is too old. Until the last byte is
     /// written nothing is seen of it.
     pub fn save<T: Serialize>(&self, id: &str, map: &T) -> Result<()> {
+        self.save_with(id, map, None)
+    }
+
+    /// The same with what the snapshot showed, for `--since`. That file is written first, so that a map that is there has
+    /// it; one that would be too large is left out.
+    pub fn save_with<T: Serialize>(&self, id: &str, map: &T, shown: Option<&Baseline>) -> Result<()> {
         if !is_snapshot_id(id) {
             return Err(Error::invalid("no snapshot id"));
         }
         let bytes = serialise(id, map)?;
+        let shown = shown.and_then(|s| written(id, s, baseline::MAX_BYTES));
         self.make_directories()?;
         let _lock = self.lock()?;
+        if let Some(shown) = shown {
+            private::make_dir(&self.snapshots().join(id))?;
+            private::replace(&self.baseline(id), &self.snapshots(), id, &shown)?;
+        }
         self.put(id, &bytes)?;
         private::replace(&self.base().join("latest_snapshot_id"), &self.snapshots(), "latest", id.as_bytes())?;
         self.prune(id);
@@ -210,6 +234,31 @@ impl Store {
             Ok(stored) if stored.format == FORMAT && stored.snapshot_id == id => Ok(stored.map),
             Ok(_) => Err(damaged()),
             Err(e) => Err(damaged().platform(e.to_string())),
+        }
+    }
+
+    /// What a snapshot showed. A snapshot without that (of `find`, or of an older version), or with a file that is torn or
+    /// not ours, is `SNAPSHOT_NOT_FOUND` / `baseline_missing`.
+    pub fn load_baseline(&self, id: &str) -> Result<Baseline> {
+        let missing = || {
+            Error::before(Code::SnapshotNotFound, "what this snapshot showed was not kept")
+                .kind("baseline_missing")
+                .suggest("Compare with a snapshot of a window: those of find keep refs alone. Take a new one.")
+        };
+        if !is_snapshot_id(id) || !private::check_dir(&self.snapshots())? {
+            return Err(not_found(id));
+        }
+        match private::check_dir(&self.snapshots().join(id)) {
+            Ok(true) => {}
+            Ok(false) => return Err(not_found(id)),
+            Err(e) if e.kind_name() != Some("state_root_unsafe") => return Err(e),
+            Err(_) => return Err(damaged()),
+        }
+        let bytes = private::read(&self.baseline(id), baseline::MAX_BYTES)?.ok_or_else(missing)?;
+        match serde_json::from_slice::<Stored<Baseline>>(&bytes) {
+            Ok(stored) if stored.format == FORMAT && stored.snapshot_id == id && stored.map.sound() => Ok(stored.map),
+            Ok(_) => Err(missing()),
+            Err(e) => Err(missing().platform(e.to_string())),
         }
     }
 

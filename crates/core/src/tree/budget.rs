@@ -3,6 +3,7 @@
 use super::name::{name_of, value_of};
 use super::present::{Earns, Work, capabilities_of, states_of};
 use super::raw::{Facts, RawTree};
+use crate::vocab::state::State;
 
 /// Bytes of one token, as a rule of thumb for names and field names.
 const BYTES_PER_TOKEN: usize = 4;
@@ -30,14 +31,16 @@ fn cost(facts: &Facts, earns: Earns, bounds: bool) -> usize {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// How soon an element is chosen: lower is sooner.
+/// How soon an element is chosen: lower is sooner. Among those of one kind, what is on the screen comes first.
 fn class(facts: &Facts, earns: Earns) -> usize {
-    match (earns, name_of(facts).known().is_some()) {
+    let kind = match (earns, name_of(facts).known().is_some()) {
         (Earns::Action | Earns::Anchor, true) => 0,
         (Earns::Action | Earns::Anchor, false) => 1,
         (Earns::Nothing, true) => 2,
         (Earns::Nothing, false) => 3,
-    }
+    };
+    let away = states_of(facts).known().is_some_and(|s| s.has(State::Hidden) || s.has(State::Offscreen));
+    kind * 2 + usize::from(away)
 }
 
 /// Which elements fit. Each brings the containers above it; the root is always chosen. Within a class the order is the
@@ -52,7 +55,7 @@ pub(super) fn choose(tree: &RawTree, work: &[Work], tokens: usize, bounds: bool)
         left = left.saturating_sub(cost(facts(root), root.earns, bounds));
     }
     let classes: Vec<usize> = work.iter().map(|w| class(facts(w), w.earns)).collect();
-    for wanted in 0..4 {
+    for wanted in 0..8 {
         for at in (0..work.len()).filter(|at| classes[*at] == wanted && shown(&work[*at])) {
             let mut path = Vec::new();
             let mut price = 0;

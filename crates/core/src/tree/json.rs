@@ -6,6 +6,10 @@ use super::name::{description_of, name_of, shown_role, value_of};
 use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
 use super::raw::{Facts, RawTree};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Roles that are named where a budget left elements out.
+const FOLDED_ROLES: usize = 4;
 
 /// A ref as printed: qualified by its snapshot (spec 2 "Common pieces").
 pub fn qualified(snapshot_id: &str, number: u32) -> String {
@@ -18,8 +22,8 @@ pub(super) fn hint_text(shown: &Shown) -> Option<String> {
 }
 
 /// For each shown element the number of its ref, where it has one. `refs` may lack elements whose entry was refused.
-pub(super) fn numbers(presented: &Presented, refs: &[(u32, u32)]) -> Vec<Option<u32>> {
-    let by_raw: std::collections::HashMap<u32, u32> = refs.iter().map(|(number, raw)| (*raw, *number)).collect();
+pub(crate) fn numbers(presented: &Presented, refs: &[(u32, u32)]) -> Vec<Option<u32>> {
+    let by_raw: HashMap<u32, u32> = refs.iter().map(|(number, raw)| (*raw, *number)).collect();
     presented.nodes.iter().map(|n| by_raw.get(&n.raw).copied()).collect()
 }
 
@@ -33,7 +37,7 @@ pub fn bounds_json(facts: &Facts) -> Option<Value> {
 /// was asked for. None where all is shown.
 pub fn cut_json(presented: &Presented) -> Option<Value> {
     let mut out = Map::new();
-    for (key, n) in [("by_depth", presented.clamped), ("folded", presented.closed)] {
+    for (key, n) in [("by_depth", presented.clamped), ("folded", presented.closed), ("by_budget", presented.folded)] {
         if n > 0 {
             out.insert(key.into(), n.into());
         }
@@ -44,23 +48,35 @@ pub fn cut_json(presented: &Presented) -> Option<Value> {
 /// The `tree` of a snapshot's answer. Refs are pairs of number and index in the raw tree, as from
 /// [`super::present::allocate_refs`]. Null for an empty tree.
 pub fn to_json(tree: &RawTree, presented: &Presented, refs: &[(u32, u32)], snapshot_id: &str) -> Value {
+    subtrees(tree, presented, refs, snapshot_id, &|_| true).remove(&0).unwrap_or(Value::Null)
+}
+
+/// The same for a part of what is shown: the outermost of the wanted elements by their index, each with those of its
+/// children that are wanted too.
+pub fn subtrees(
+    tree: &RawTree,
+    presented: &Presented,
+    refs: &[(u32, u32)],
+    snapshot_id: &str,
+    wanted: &dyn Fn(usize) -> bool,
+) -> HashMap<u32, Value> {
     let numbers = numbers(presented, refs);
-    let mut done: Vec<Option<Value>> = vec![None; presented.nodes.len()];
+    let mut done: HashMap<u32, Value> = HashMap::new();
     // Children stand after their parents: from the end, each finds its children finished.
-    for at in (0..presented.nodes.len()).rev() {
+    for at in (0..presented.nodes.len()).rev().filter(|at| wanted(*at)) {
         let shown = &presented.nodes[at];
         let mut out = Map::new();
         if let Some(number) = numbers[at] {
             out.insert("ref_id".into(), qualified(snapshot_id, number).into());
         }
         element(&mut out, &tree.node(shown.raw).facts, shown, presented.bounds);
-        let children: Vec<Value> = shown.children.iter().filter_map(|c| done[*c as usize].take()).collect();
+        let children: Vec<Value> = shown.children.iter().filter_map(|c| done.remove(c)).collect();
         if !children.is_empty() {
             out.insert("children".into(), Value::Array(children));
         }
-        done[at] = Some(Value::Object(out));
+        done.insert(at as u32, Value::Object(out));
     }
-    done.first_mut().and_then(Option::take).unwrap_or(Value::Null)
+    done
 }
 
 /// All fields but the ref and the children.
@@ -103,5 +119,21 @@ fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: b
     }
     if shown.closed {
         out.insert("folded".into(), true.into());
+    } else if !shown.folded.is_empty() {
+        let (count, by_role) = folded_roles(shown);
+        let roles: Map<String, Value> = by_role.into_iter().map(|(role, n)| (role.to_owned(), n.into())).collect();
+        out.insert("folded".into(), json!({"count": count, "by_role": roles}));
     }
+}
+
+/// How many elements a budget left out below this one, and the commonest of their roles; the rest is summed up.
+pub(super) fn folded_roles(shown: &Shown) -> (usize, Vec<(&'static str, usize)>) {
+    let mut roles: Vec<(&'static str, usize)> = shown.folded.iter().map(|(role, n)| (*role, *n)).collect();
+    roles.sort_by_key(|(role, n)| (std::cmp::Reverse(*n), *role));
+    let rest: usize = roles.iter().skip(FOLDED_ROLES).map(|(_, n)| n).sum();
+    roles.truncate(FOLDED_ROLES);
+    if rest > 0 {
+        roles.push(("other", rest));
+    }
+    (shown.folded.values().sum(), roles)
 }

@@ -6,13 +6,15 @@
 
 use super::budget;
 use super::closed::Closed;
-use super::name::{description_of, is_blank, name_of, stable_name, value_of};
+use super::name::{description_of, is_blank, name_of, shown_role, stable_name, value_of};
 use super::raw::{Cut, Facts, Grade, RawNode, RawTree};
 use crate::evidence::{Cause, Evidence};
 use crate::vocab::capability::{Capability, CapabilitySet};
 use crate::vocab::native_id::{NativeId, NativeIdKind};
 use crate::vocab::role::Role;
 use crate::vocab::state::{State, StateSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// `--max-depth` where the caller gives none (spec 1 §2).
 pub const DEFAULT_MAX_DEPTH: u32 = 10;
@@ -25,7 +27,8 @@ pub const SKELETON_DEPTH: u32 = 3;
 pub const MAX_RAW_DEPTH: u32 = 50;
 
 /// How a tree is to be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Logical depth below the root; wrappers of web content spend none.
     pub max_depth: u32,
@@ -92,6 +95,8 @@ pub struct Shown {
     pub closed: bool,
     /// Whether it gets a ref.
     pub earns: Earns,
+    /// What a token budget left out below it: how many elements of each role.
+    pub folded: BTreeMap<&'static str, usize>,
 }
 
 /// What is shown, in pre-order, the root first.
@@ -132,6 +137,7 @@ pub(super) struct Work {
     /// Nearest element at or above this one that can lead into a cut branch.
     anchor: Option<u32>,
     kept_children: u32,
+    folded: BTreeMap<&'static str, usize>,
 }
 
 /// What an element may be asked to do; empty where it isn't known.
@@ -313,6 +319,7 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool, usize) {
             unread: !node.facts.role.settled(),
             anchor: if earns_ref(&node.facts) || resolvable(&node.facts) { Some(at) } else { above },
             kept_children: 0,
+            folded: BTreeMap::new(),
         });
         if (clamped || closed)
             && let Some(anchor) = work[at as usize].anchor.map(|a| &mut work[a as usize])
@@ -391,30 +398,28 @@ fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
         && !(options.include_bounds && f.bounds.known().is_some())
 }
 
-/// Folds what doesn't fit the token budget; the parent of something folded says how many children there are.
+/// Folds what doesn't fit the token budget; what is shown around it says how many elements of which roles, how many
+/// children there are, and leads there by a ref where it can be found again.
 fn fold(tree: &RawTree, work: &mut [Work], tokens: usize, bounds: bool) -> usize {
     let chosen = budget::choose(tree, work, tokens, bounds);
     let mut folded = 0;
+    // For each element itself where it is shown, else what is shown around it.
+    let mut shown_at: Vec<Option<usize>> = Vec::with_capacity(work.len());
     for at in 0..work.len() {
-        if !work[at].keep || work[at].splice || chosen[at] {
+        let around = work[at].parent.and_then(|p| shown_at[p as usize]);
+        let stays = work[at].keep && !work[at].splice;
+        shown_at.push(if stays && chosen[at] { Some(at) } else { around });
+        if !stays || chosen[at] {
             continue;
         }
         folded += 1;
         work[at].keep = false;
-        // The nearest element still shown tells; what is spliced or folded itself can't.
-        let mut up = work[at].parent;
-        while let Some(p) = up {
-            let p = p as usize;
-            if work[p].keep && !work[p].splice {
-                work[p].truncated = true;
-                work[p].children_count = work[p].children_count.or(count_of(tree.node(work[p].raw)));
-                break;
-            }
-            if !work[p].keep {
-                // A folded parent has told already.
-                break;
-            }
-            up = work[p].parent;
+        let Some(holder) = around else { continue };
+        *work[holder].folded.entry(shown_role(&tree.node(work[at].raw).facts).token()).or_default() += 1;
+        work[holder].truncated = true;
+        work[holder].children_count = work[holder].children_count.or(count_of(tree.node(work[holder].raw)));
+        if work[holder].earns == Earns::Nothing && resolvable(&tree.node(work[holder].raw).facts) {
+            work[holder].earns = Earns::Anchor;
         }
     }
     folded
@@ -444,6 +449,7 @@ fn lay_out(work: &[Work]) -> Vec<Shown> {
             subtree_truncated: w.truncated,
             closed: w.closed,
             earns: w.earns,
+            folded: w.folded.clone(),
         });
         if let Some(p) = parent {
             nodes[p as usize].children.push(at);

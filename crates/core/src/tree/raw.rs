@@ -55,6 +55,25 @@ pub struct NameSlots {
     pub description: Evidence<String>,
 }
 
+impl NameSlots {
+    /// Does something to each text that is known.
+    pub fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
+        for slot in [
+            &mut self.explicit_label,
+            &mut self.labelled_by_text,
+            &mut self.native_title,
+            &mut self.static_value,
+            &mut self.child_label,
+            &mut self.placeholder,
+            &mut self.description,
+        ] {
+            if let Evidence::Known(text) = slot {
+                change(text);
+            }
+        }
+    }
+}
+
 impl Default for NameSlots {
     fn default() -> Self {
         Self {

@@ -36,6 +36,7 @@ fn text(tree: &RawTree, options: &Options, style: RefStyle) -> String {
         nodes_observed: tree.nodes.len(),
         refs: style,
         unproven: false,
+        clipped: 0,
     };
     to_text(tree, &p, &refs, &header)
 }

@@ -18,7 +18,7 @@
 //!
 //! Text of applications stands between quotes only and is escaped, so that it can forge neither a ref nor a line.
 
-use super::json::{hint_text, numbers, qualified};
+use super::json::{folded_roles, hint_text, numbers, qualified};
 use super::name::{description_of, name_of, shown_role, value_of};
 use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
 use super::raw::{Facts, RawTree};
@@ -54,6 +54,8 @@ pub struct Header<'a> {
     pub refs: RefStyle,
     /// Whether what would prove some refs could not be read.
     pub unproven: bool,
+    /// How many texts were cut to fit a token budget.
+    pub clipped: usize,
 }
 
 /// Whether a character could break a line, reorder it or hide in it.
@@ -154,8 +156,8 @@ pub(crate) fn push_ref(line: &mut String, number: u32, snapshot_id: &str, style:
     };
 }
 
-fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
-    out.extend(std::iter::repeat_n("  ", shown.level as usize));
+/// What a line of a tree says of its element, without indentation and ref.
+pub(crate) fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
     push_element(out, facts);
     push_more(out, facts);
     if let Some(hint) = hint_text(shown) {
@@ -167,6 +169,12 @@ fn push_line(out: &mut String, facts: &Facts, shown: &Shown, bounds: bool) {
     }
     if let Some(b) = facts.bounds.known().filter(|_| bounds) {
         let _ = write!(out, " <{},{} {}x{}>", b.x, b.y, b.width, b.height);
+    }
+    if !shown.folded.is_empty() {
+        let (count, by_role) = folded_roles(shown);
+        let roles: Vec<String> = by_role.iter().map(|(role, n)| format!("{n} {role}")).collect();
+        let _ = write!(out, " ({count} folded: {})", roles.join(", "));
+        return;
     }
     match (shown.children_count, shown.subtree_truncated) {
         (Some(n), true) => {
@@ -204,8 +212,14 @@ fn header_line(header: &Header<'_>, presented: &Presented, refs: usize, kind: Op
     if presented.closed > 0 {
         let _ = write!(line, " | {} folded", presented.closed);
     }
+    if presented.folded > 0 {
+        let _ = write!(line, " | {} left out by budget", presented.folded);
+    }
     if let Some(kind) = kind {
         let _ = write!(line, " | {kind}");
+    }
+    if header.clipped > 0 {
+        let _ = write!(line, " | {} texts clipped", header.clipped);
     }
     if header.unproven {
         line.push_str(" | identity_unproven");
@@ -219,6 +233,7 @@ pub fn to_text(tree: &RawTree, presented: &Presented, refs: &[(u32, u32)], heade
     let mut out = header_line(header, presented, numbers.iter().flatten().count(), tree.kind);
     out.push('\n');
     for (shown, number) in presented.nodes.iter().zip(numbers) {
+        out.extend(std::iter::repeat_n("  ", shown.level as usize));
         push_line(&mut out, &tree.node(shown.raw).facts, shown, presented.bounds);
         if let Some(number) = number {
             push_ref(&mut out, number, header.snapshot_id, header.refs);

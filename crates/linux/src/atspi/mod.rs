@@ -20,6 +20,7 @@ pub mod role;
 pub mod selection;
 pub mod state;
 pub mod surfaces;
+pub mod table;
 pub mod toolkit;
 pub mod tree;
 pub mod visibility;

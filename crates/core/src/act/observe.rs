@@ -1,0 +1,223 @@
+//! `--observe`: what changed in the acted-on window, read right before the lease is taken and again when the action has
+//! been read back and the application's events have gone quiet. An observation that fails says so in its own place; it
+//! never changes what is said of the action.
+
+use crate::command::Context;
+use crate::deadline::Deadline;
+use crate::error::{Code, Delivery, Error};
+use crate::observe::changes::Changes;
+use crate::observe::locate::{self, Root};
+use crate::observe::saved;
+use crate::observe::snapshot::keep;
+use crate::platform::apps::surface_json;
+use crate::platform::{App, Live, Platform, ReadPlan, SurfaceInfo, Window};
+use crate::refs::baseline::Baseline;
+use crate::refs::entry::{Entry, RefMap};
+use crate::tree::present::{Options, present};
+use crate::tree::raw::{Facts, Link};
+use crate::vocab::surface::Surface;
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Time for one read of the window, in milliseconds.
+const READ_MS: u64 = 2_000;
+/// How long the application must announce nothing until the window is read again, in milliseconds.
+const QUIET_MS: u64 = 80;
+/// How long is waited for that at most, in milliseconds.
+const SETTLE_MS: u64 = 600;
+
+/// Reads a window around one action.
+pub struct Observer<'a> {
+    context: &'a Context,
+    map: &'a RefMap,
+    entry: &'a Entry,
+    before: RefCell<Option<Result<Before, Error>>>,
+}
+
+/// The window right before the action.
+struct Before {
+    app: App,
+    window: Link,
+    above: Link,
+    base: Baseline,
+    options: Options,
+    windows: Vec<Window>,
+    surfaces: Vec<SurfaceInfo>,
+}
+
+impl<'a> Observer<'a> {
+    /// For an action on this entry.
+    pub fn new(context: &'a Context, map: &'a RefMap, entry: &'a Entry) -> Self {
+        Self { context, map, entry, before: RefCell::new(None) }
+    }
+
+    /// Reads the window as it is now; the last look before the dispatch counts.
+    pub fn look(&self) {
+        let before = self.read_before();
+        self.before.replace(Some(before));
+    }
+
+    fn read_before(&self) -> Result<Before, Error> {
+        let platform = self.context.platform()?;
+        let deadline = Deadline::after_ms(READ_MS);
+        let chain = self.map.chain(self.entry.link);
+        let (Some(above), Some(window)) = (chain.first().cloned(), chain.get(1).cloned()) else {
+            return Err(Error::before(Code::ActionNotSupported, "the element stands in no window"));
+        };
+        let app = self.map.application(self.entry.link).ok_or_else(super::ready::torn)?;
+        let kept = saved::store(self.context)?.load_baseline(&self.map.snapshot_id).ok();
+        let options = kept.as_ref().map_or_else(ordinary, |base| base.options.clone());
+        let windows = platform.windows(std::slice::from_ref(&app), deadline)?;
+        let surfaces = platform.surfaces(&app, deadline)?;
+        let plan = ReadPlan { bounds: options.include_bounds, ..ReadPlan::contract(deadline) };
+        let above_window = std::slice::from_ref(&above);
+        let tree = platform.read_tree(&window.handle, above_window, &self.map.process, &plan)?;
+        let mut base = Baseline::of(&tree, &present(&tree, &options), &[], &options);
+        // What goes is named by the ref that the caller may know it by.
+        let known: HashMap<_, u32> =
+            kept.iter().flat_map(|k| &k.rows).filter_map(|row| Some((&row.handle, row.number?))).collect();
+        for row in &mut base.rows {
+            row.number = known.get(&row.handle).copied();
+        }
+        Ok(Before { app, window, above, base, options, windows, surfaces })
+    }
+
+    /// What changed since [`Self::look`], where that was called: `observed_changes`.
+    pub fn changes(&self) -> Option<Value> {
+        let before = self.before.take()?;
+        Some(before.and_then(|before| self.read_after(&before)).unwrap_or_else(|error| failed(&error)))
+    }
+
+    fn read_after(&self, before: &Before) -> Result<Value, Error> {
+        let platform = self.context.platform()?;
+        self.settle(platform);
+        let deadline = Deadline::after_ms(READ_MS);
+        let mut out = Map::new();
+        let windows = platform.windows(std::slice::from_ref(&before.app), deadline)?;
+        let surfaces = platform.surfaces(&before.app, deadline)?;
+        let plan = ReadPlan { bounds: before.options.include_bounds, ..ReadPlan::contract(deadline) };
+        let above = std::slice::from_ref(&before.above);
+        match platform.read_tree(&before.window.handle, above, &self.map.process, &plan) {
+            Ok(tree) => {
+                let mut root = self.root(before, &windows);
+                locate::within(platform, &mut root, &tree, deadline)?;
+                let kept = keep(self.context, root, tree, &before.options)?;
+                let source = &kept.map.source;
+                out.insert("window".into(), json!({"id": source.window_id, "title": source.window_title}));
+                out.insert("snapshot_id".into(), json!(kept.map.snapshot_id));
+                out.insert("ref_count".into(), json!(kept.numbered.len()));
+                Changes::new(&before.base, Some(self.map), &kept, true).insert_into(&mut out);
+            }
+            // The window went: there is nothing left to compare, and that is what changed.
+            Err(error) if error.code() == Code::WindowNotFound => {
+                out.insert("window_closed".into(), json!(true));
+                out.insert("complete".into(), json!(true));
+            }
+            Err(error) => return Err(error),
+        }
+        let brief = |w: &Window| json!({"id": w.id, "title": w.title});
+        let lacks = |list: &[Window], w: &Window| !list.iter().any(|other| other.id == w.id);
+        let opened: Vec<Value> = windows.iter().filter(|w| lacks(&before.windows, w)).map(brief).collect();
+        let closed: Vec<Value> = before.windows.iter().filter(|w| lacks(&windows, w)).map(brief).collect();
+        let new = |s: &&SurfaceInfo| !before.surfaces.iter().any(|other| other.root == s.root);
+        let shown: Vec<Value> = surfaces.iter().filter(new).map(surface_json).collect();
+        for (key, list) in [("windows_opened", opened), ("windows_closed", closed), ("surfaces_opened", shown)] {
+            if !list.is_empty() {
+                out.insert(key.into(), list.into());
+            }
+        }
+        Ok(Value::Object(out))
+    }
+
+    /// The window as the root of a snapshot.
+    fn root(&self, before: &Before, windows: &[Window]) -> Root {
+        let mut source = self.map.source.clone();
+        // A ref from a menu or popover: the window around it is what is read.
+        if let Some(window) = windows.iter().find(|w| w.root.as_ref() == Some(&before.window.handle)) {
+            source.window_id.clone_from(&window.id);
+            source.window_title.clone_from(&window.title);
+            source.surface = Surface::Window;
+        }
+        Root {
+            handle: before.window.handle.clone(),
+            above: vec![before.above.clone()],
+            index: before.window.index,
+            process: self.map.process.clone(),
+            source,
+            below: None,
+        }
+    }
+
+    /// Waits until the application announces nothing for a while.
+    fn settle(&self, platform: &dyn Platform) {
+        let Some(row) = self.map.links.get(self.entry.link as usize) else { return };
+        let target = Live {
+            handle: row.link.handle.clone(),
+            process: self.map.process.clone(),
+            window: None,
+            facts: Facts::default(),
+        };
+        let end = Deadline::after_ms(SETTLE_MS);
+        let mut watch = platform.watch(&target, end);
+        // Pages draw later than others; what was seen of the action before is not waited for again.
+        let mut quiet = QUIET_MS.max(watch.window_ms() * 2 / 5);
+        while !watch.effects(end.within_ms(quiet)).is_empty() && !end.passed() {
+            quiet = QUIET_MS;
+        }
+    }
+}
+
+/// The view of a snapshot without flags.
+fn ordinary() -> Options {
+    Options { free_wrappers: true, ..Options::default() }
+}
+
+fn failed(error: &Error) -> Value {
+    let mut told = json!({"code": error.code(), "message": error.message()});
+    if let Some(kind) = error.kind_name() {
+        told["kind"] = json!(kind);
+    }
+    json!({"complete": false, "error": told})
+}
+
+/// Adds an observation to an action's answer. An error that says that nothing was delivered gets none.
+pub fn add(answer: Result<Value, Error>, changes: impl FnOnce() -> Option<Value>) -> Result<Value, Error> {
+    match answer {
+        Ok(mut data) => {
+            if let (Some(changes), Some(map)) = (changes(), data.as_object_mut()) {
+                map.insert("observed_changes".into(), changes);
+            }
+            Ok(data)
+        }
+        Err(error) if error.delivery() == Delivery::NotDelivered => Err(error),
+        Err(error) => Err(match changes() {
+            Some(changes) => error.detail("observed_changes", changes),
+            None => error,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_observation_never_changes_what_is_said_of_the_action() {
+        let failure = || Some(failed(&Error::before(Code::Timeout, "late").kind("k")));
+        let data = add(Ok(json!({"action": "click"})), failure).unwrap();
+        assert_eq!(data["observed_changes"]["complete"], false);
+        assert_eq!(data["observed_changes"]["error"]["kind"], "k");
+        let uncertain = Error::new(Code::Timeout, Delivery::DeliveryUncertain, "no reply").kind("chain_deadline");
+        let error = add(Err(uncertain), failure).unwrap_err();
+        assert_eq!((error.code(), error.delivery()), (Code::Timeout, Delivery::DeliveryUncertain));
+        assert_eq!(error.kind_name(), Some("chain_deadline"));
+        assert!(error.details().contains_key("observed_changes"));
+    }
+
+    #[test]
+    fn where_nothing_was_delivered_nothing_is_read() {
+        let error = add(Err(Error::before(Code::StaleRef, "gone")), || panic!("read")).unwrap_err();
+        assert!(!error.details().contains_key("observed_changes"));
+    }
+}

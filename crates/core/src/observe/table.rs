@@ -1,0 +1,173 @@
+//! `table`: rows and columns as data, from the table's own interface; where it publishes none, from rows and cells in its
+//! tree.
+
+use super::saved;
+use crate::command::Context;
+use crate::command::observe::{TABLE_COLUMNS, Table};
+use crate::deadline::Deadline;
+use crate::envelope::Answer;
+use crate::error::{Code, Error, Result};
+use crate::evidence::{Cause, Evidence};
+use crate::platform::{Platform, ReadPlan, TableAsk, TablePart};
+use crate::refs::entry::RefMap;
+use crate::refs::resolve::Purpose;
+use crate::tree::name::{name_of, value_of};
+use crate::tree::raw::{Handle, RawTree};
+use crate::vocab::role::Role;
+use serde_json::{Map, Value, json};
+
+/// Runs `table`.
+pub fn table(context: &Context, args: &Table) -> Answer {
+    let deadline = Deadline::after_ms(args.timeout());
+    let platform = context.platform()?;
+    let id = args.ref_id.parse()?;
+    let map = saved::load(context, &id.snapshot)?;
+    let resolved = saved::resolve(platform, &map, id.number, Purpose::Read, deadline)?;
+    let ask = TableAsk { rows: args.rows()?, columns: args.columns()?, usual_columns: TABLE_COLUMNS };
+    let (part, source) = match platform.table_part(&resolved.live.handle, &ask, deadline) {
+        Ok(part) => (part, "table"),
+        Err(error) if error.kind_name() == Some("no_table_interface") => {
+            let part = by_tree(platform, &map, id.number, &resolved.live.handle, &ask, deadline)?;
+            (part.ok_or_else(|| not_a_table(error))?, "tree")
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(data(&args.ref_id.0, &part, source))
+}
+
+fn not_a_table(error: Error) -> Error {
+    error.suggest("Give the ref of a table, tree or list with columns: 'find --role table' shows them.")
+}
+
+fn data(reference: &str, part: &TablePart, source: &str) -> Value {
+    let mut out = Map::new();
+    out.insert("ref".into(), json!(reference));
+    out.insert("row_count".into(), json!(part.row_count));
+    out.insert("column_count".into(), json!(part.column_count));
+    let range = |r: &std::ops::Range<u64>| json!({"start": r.start, "end": r.end});
+    out.insert("range".into(), json!({"rows": range(&part.rows), "columns": range(&part.columns)}));
+    out.insert("rows".into(), json!(part.rows.end - part.rows.start));
+    out.insert("columns".into(), json!(part.columns.end - part.columns.start));
+    if !part.headers.is_empty() {
+        out.insert("headers".into(), json!(part.headers));
+    }
+    let mut unread = 0;
+    let mut text = |cell: &Evidence<String>| match cell {
+        Evidence::Known(text) => json!(text),
+        Evidence::Absent => Value::Null,
+        Evidence::Unknown(_) => {
+            unread += 1;
+            Value::Null
+        }
+    };
+    let cells: Vec<Vec<Value>> = part.cells.iter().map(|row| row.iter().map(&mut text).collect()).collect();
+    out.insert("cells".into(), json!(cells));
+    out.insert("complete".into(), json!(unread == 0));
+    if unread > 0 {
+        // A cell that was not read is no empty one.
+        out.insert("unread".into(), json!(unread));
+    }
+    out.insert("source".into(), json!(source));
+    Value::Object(out)
+}
+
+/// The part of the table by the rows in its tree; none where there are no rows.
+fn by_tree(
+    platform: &dyn Platform,
+    map: &RefMap,
+    number: u32,
+    handle: &Handle,
+    ask: &TableAsk,
+    deadline: Deadline,
+) -> Result<Option<TablePart>> {
+    let mut above = map.chain(crate::act::entry_of(map, number)?.link);
+    above.pop();
+    let tree = platform.read_tree(handle, &above, &map.process, &ReadPlan::contract(deadline))?;
+    let part = rows_of(&tree, ask);
+    if !tree.complete() {
+        return Err(Error::before(Code::Timeout, "the table's rows could not be read completely")
+            .kind("table_incomplete")
+            .suggest("Retry with a longer --timeout-ms."));
+    }
+    Ok(part)
+}
+
+/// Rows are the elements that hold cells. The roles don't tell headers from cells: a row of headers is a row here.
+fn rows_of(tree: &RawTree, ask: &TableAsk) -> Option<TablePart> {
+    let is_cell = |at: &u32| tree.node(*at).facts.role.known() == Some(&Role::Cell);
+    let mut rows: Vec<Vec<u32>> = Vec::new();
+    for at in 1..tree.nodes.len() as u32 {
+        let cells: Vec<u32> = tree.node(at).children.iter().copied().filter(is_cell).collect();
+        if !cells.is_empty() {
+            rows.push(cells);
+        }
+    }
+    let width = rows.iter().map(Vec::len).max()? as u64;
+    let (row_range, columns) = ask.within(rows.len() as u64, width);
+    let cut = |cells: &Vec<u32>| -> Vec<Evidence<String>> {
+        let one = |c: u64| cells.get(c as usize).map_or(Evidence::Absent, |at| text_of(tree, *at));
+        columns.clone().map(one).collect()
+    };
+    let wanted = rows.iter().skip(row_range.start as usize).take((row_range.end - row_range.start) as usize);
+    Some(TablePart {
+        row_count: rows.len() as u64,
+        column_count: width,
+        cells: wanted.map(cut).collect(),
+        headers: Vec::new(),
+        rows: row_range,
+        columns,
+    })
+}
+
+/// What a cell says: its value, its name, else the names of what is in it.
+fn text_of(tree: &RawTree, at: u32) -> Evidence<String> {
+    let own = |at: u32| {
+        let facts = &tree.node(at).facts;
+        match value_of(facts) {
+            Evidence::Known(value) => Evidence::Known(value.to_owned()),
+            Evidence::Unknown(cause) if cause != Cause::NotRead => Evidence::Unknown(cause),
+            _ => name_of(facts).map(|n| n.text),
+        }
+    };
+    if let known @ (Evidence::Known(_) | Evidence::Unknown(_)) = own(at) {
+        return known;
+    }
+    let mut texts = Vec::new();
+    for inner in tree.subtree(at).skip(1) {
+        match own(inner) {
+            Evidence::Known(text) => texts.push(text),
+            Evidence::Unknown(cause) => return Evidence::Unknown(cause),
+            Evidence::Absent => {}
+        }
+    }
+    if texts.is_empty() { Evidence::Absent } else { Evidence::Known(texts.join(" ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture::{Spec, node};
+
+    fn row(texts: &[&str]) -> Spec {
+        node(Role::Row).children(texts.iter().map(|t| node(Role::Cell).child(node(Role::StaticText).name(t))))
+    }
+
+    #[test]
+    fn rows_in_the_tree_stand_in_for_the_interface() {
+        let body = node(Role::Group).child(row(&["Ann", "7"])).child(row(&["Bob"])).child(row(&["Cy", "9"]));
+        let tree = node(Role::Table).child(body).build();
+        let ask = TableAsk { rows: 1..9, columns: None, usual_columns: 50 };
+        let part = rows_of(&tree, &ask).unwrap();
+        let text = |t: &str| Evidence::Known(t.to_owned());
+        assert_eq!((part.row_count, part.column_count, part.rows.clone()), (3, 2, 1..3));
+        assert_eq!(part.cells, [vec![text("Bob"), Evidence::Absent], vec![text("Cy"), text("9")]]);
+        assert!(rows_of(&node(Role::Group).child(node(Role::Button)).build(), &ask).is_none());
+    }
+
+    #[test]
+    fn a_range_is_cut_to_the_table() {
+        let ask = TableAsk { rows: 5..500, columns: Some(2..3), usual_columns: 50 };
+        assert_eq!(ask.within(10, 2), (5..10, 2..2));
+        assert_eq!(ask.within(3, 9), (3..3, 2..3));
+    }
+}
