@@ -140,3 +140,29 @@ fn a_policy_file_binds_every_command() {
     std::fs::remove_file(&file).expect("the file");
     desk.ok(&["snapshot", "--app", app]);
 }
+
+/// Whoever looks through an unattended run finds what was refused.
+#[test]
+fn a_refusal_leaves_a_line_in_the_trace() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "controls");
+    let id = desk.ok(&["session", "start"])["session_id"].as_str().expect("an id").to_owned();
+    desk.err(&["snapshot", "--app", &live.app, "--allow-app", "another", "--session", &id]);
+    desk.ok(&["snapshot", "--app", &live.app, "--allow-app", &live.app, "--session", &id]);
+    let dir = desk.dir.path().join("state/sessions").join(&id).join("trace");
+    let lines: String = std::fs::read_dir(dir)
+        .expect("a trace")
+        .flatten()
+        .filter_map(|f| std::fs::read_to_string(f.path()).ok())
+        .collect();
+    let denied: Vec<Value> = lines
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("a line of JSON"))
+        .filter(|l: &Value| l["event"] == "policy.denied")
+        .collect();
+    assert_eq!(denied.len(), 1, "{lines}");
+    assert_eq!(
+        (denied[0]["command"].as_str(), denied[0]["kind"].as_str()),
+        (Some("snapshot"), Some("app_not_allowed"))
+    );
+}
