@@ -15,6 +15,7 @@ pub mod ready;
 pub mod report;
 pub mod reveal;
 pub mod rungs;
+pub(crate) mod story;
 #[cfg(test)]
 mod tests;
 pub mod verify;
@@ -27,6 +28,7 @@ use crate::error::{Code, Error};
 use crate::platform::{Action, Platform, Policy};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::admissible;
+use crate::trace::Recorder;
 use report::AutoWait;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -52,6 +54,8 @@ pub struct Terms<'a> {
     pub lease_path: PathBuf,
     /// The caller's session: what it holds down doesn't stand in its own way.
     pub session: Option<String>,
+    /// Where events go.
+    pub trace: &'a Recorder,
 }
 
 impl<'a> Terms<'a> {
@@ -64,6 +68,7 @@ impl<'a> Terms<'a> {
             chain_timeout_ms: context.chain_timeout_ms()?,
             lease_path: lease::path(&map.desktop)?,
             session: context.session().map(str::to_owned),
+            trace: context.trace(),
         })
     }
 }
@@ -95,7 +100,7 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
         let lease = lease::Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
         match ready::Ready::prove(terms, &lease, map, entry, action)? {
             Ok(ready) => {
-                let dispatched = rungs::climb(terms, &ready, action);
+                let dispatched = rungs::climb(terms, map, entry, &ready, action);
                 return report::finish(terms, map, entry, action, dispatched, lease, waited);
             }
             // It changed between the wait and the lease: wait again, unless the time is up.

@@ -58,6 +58,7 @@ impl Scene {
     }
 
     pub(super) fn act_with(&self, policy: Policy, number: u32, action: Action) -> Result<Value, Error> {
+        let trace = crate::trace::Recorder::off();
         let terms = Terms {
             platform: &self.fake,
             policy,
@@ -65,6 +66,7 @@ impl Scene {
             chain_timeout_ms: 300,
             lease_path: self.dir.path().join("lease"),
             session: None,
+            trace: &trace,
         };
         perform(&terms, &self.map, number, &action)
     }

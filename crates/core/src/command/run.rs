@@ -29,6 +29,14 @@ fn carry_out(command: &Command, context: &Context) -> Answer {
     if command.spec().permission == Permission::Accessibility {
         check_permission(command, context)?;
     }
+    let Some(pictures) = trace::artifacts::before(command, context) else { return dispatch(command, context) };
+    let answer = dispatch(command, context);
+    pictures.after(context, &answer);
+    answer
+}
+
+/// The one function that is the command's.
+fn dispatch(command: &Command, context: &Context) -> Answer {
     if let Some(action) = command.ref_action() {
         return crate::act::command(context, action);
     }

@@ -12,7 +12,6 @@ use crate::platform::ReadPlan;
 use crate::refs::capture::{Capture, drop_below};
 use crate::refs::entry::{FORMAT, RefMap};
 use crate::refs::id::{RefId, SnapshotId};
-use crate::refs::resolve::Purpose;
 use crate::tree::json::{cut_json, to_json};
 use crate::tree::present::{Options, Presented, allocate_refs, present};
 use crate::tree::raw::RawTree;
@@ -94,6 +93,7 @@ pub(crate) fn keep(context: &Context, root: locate::Root, mut tree: RawTree, opt
     let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
     saved::store(context)?.save(id.as_str(), &map)?;
+    saved::tell_saved(context, &map, tree.complete());
     Ok(Kept { map, tree, presented, numbered, unproven })
 }
 
@@ -102,7 +102,7 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
     let platform = context.platform()?;
     let store = saved::store(context)?;
     let map = saved::load(context, &root.snapshot)?;
-    let resolved = saved::resolve(platform, &map, root.number, Purpose::Read, deadline)?;
+    let resolved = saved::proven(context, &map, root.number, false, deadline)?;
     let entry = crate::act::entry_of(&map, root.number)?;
     let mut above = map.chain(entry.link);
     let own = above.pop();
@@ -137,6 +137,8 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         let numbered = saved_only(map, numbered);
         Ok((map.clone(), numbered, unproven))
     })?;
+    let fields = json!({"snapshot_id": map.snapshot_id, "root": root.to_string(), "refs": numbered.len()});
+    context.trace().event("snapshot.root.saved", fields);
     Ok(answer(args, &map, &tree, &presented, &numbered, unproven))
 }
 
