@@ -16,6 +16,7 @@ pub mod ready;
 pub mod report;
 pub mod reveal;
 pub mod rungs;
+pub(crate) mod story;
 #[cfg(test)]
 mod tests;
 pub mod verify;
@@ -28,6 +29,7 @@ use crate::error::{Code, Error};
 use crate::platform::{Action, Platform, Policy};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::admissible;
+use crate::trace::Recorder;
 use report::AutoWait;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -55,6 +57,8 @@ pub struct Terms<'a> {
     pub session: Option<String>,
     /// What reads the window before the dispatch, where the caller wants to know what changed.
     pub observer: Option<&'a observe::Observer<'a>>,
+    /// Where events go.
+    pub trace: &'a Recorder,
 }
 
 impl<'a> Terms<'a> {
@@ -68,6 +72,7 @@ impl<'a> Terms<'a> {
             lease_path: lease::path(&map.desktop)?,
             session: context.session().map(str::to_owned),
             observer: None,
+            trace: context.trace(),
         })
     }
 
@@ -107,7 +112,7 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
         let lease = lease::Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
         match ready::Ready::prove(terms, &lease, map, entry, action)? {
             Ok(ready) => {
-                let dispatched = rungs::climb(terms, &ready, action);
+                let dispatched = rungs::climb(terms, map, entry, &ready, action);
                 return report::finish(terms, map, entry, action, dispatched, lease, waited);
             }
             // It changed between the wait and the lease: wait again, unless the time is up.

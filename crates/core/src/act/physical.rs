@@ -6,6 +6,7 @@ use super::lease::Lease;
 use super::ready::{ATTEMPT_MS, POLL_MS, resolve, worth_another_look};
 use super::report::{self, AutoWait};
 use super::rungs::{Climbed, End, Step, StepOutcome};
+use super::story::{self, Story};
 use super::verify::already_satisfied;
 use super::{TYPE_MS_PER_CHARACTER, Terms, reveal};
 use crate::command::values::Button;
@@ -21,7 +22,7 @@ use crate::platform::{Action, Guard, Mechanism, Stroke, Window, WindowKey, Write
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Resolved};
 use crate::vocab::state::State;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// How long the focus may take to arrive, in milliseconds (spec 1 §7 "Focus settle").
@@ -79,11 +80,29 @@ fn wait(
     single_shot: bool,
     waited: &mut AutoWait,
 ) -> Result<()> {
+    let mut story = Story::begin(terms, map, entry, action);
+    let looked = look(terms, map, entry, action, deadline, single_shot, waited, &mut story);
+    story.end(&looked);
+    looked
+}
+
+#[allow(clippy::too_many_arguments)]
+fn look(
+    terms: &Terms<'_>,
+    map: &RefMap,
+    entry: &Entry,
+    action: &Action,
+    deadline: Deadline,
+    single_shot: bool,
+    waited: &mut AutoWait,
+    story: &mut Story<'_>,
+) -> Result<()> {
     let mut asked = false;
     loop {
         waited.read_only_resolve_attempts += 1;
         let failure = match resolve(terms, map, entry, Purpose::Write, Deadline::after_ms(ATTEMPT_MS)) {
             Ok(resolved) => {
+                story.resolved(resolved.told);
                 waited.read_only_preflight_attempts += 1;
                 let report = assess_physical(&resolved.live.facts, action);
                 if let Some(error) = report.terminal {
@@ -129,6 +148,7 @@ fn climb(
     key: &WindowKey,
     looking: Deadline,
 ) -> Result<Climbed> {
+    story::dispatching(terms, map, entry, action, json!({"mechanism": Mechanism::PhysicalSynthetic}))?;
     front(terms.platform, key, looking)?;
     let mut scrolled = false;
     let aimed = aim(terms, map, entry, key, looking, |resolved| {
@@ -180,6 +200,7 @@ fn climb(
     if let Some(error) = stopped(&played) {
         return Err(after_scroll(error, scrolled));
     }
+    story::dispatched(terms, map, entry, action, json!({"mechanism": Mechanism::PhysicalSynthetic, "how": label}));
     climbed.steps.push(step(label, StepOutcome::Succeeded));
     climbed.end = End::Sent { outcome: WriteOutcome::Accepted, watch, unheard: false };
     Ok(climbed)

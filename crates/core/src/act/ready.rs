@@ -4,6 +4,7 @@ use super::Terms;
 use super::actionability::{Report, assess, by_pointer, timed_out};
 use super::lease::Lease;
 use super::report::AutoWait;
+use super::story::Story;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::platform::{Action, Presence};
@@ -56,12 +57,30 @@ pub fn wait_until_actionable(
     single_shot: bool,
     waited: &mut AutoWait,
 ) -> Result<(), Error> {
+    let mut story = Story::begin(terms, map, entry, action);
+    let looked = look(terms, map, entry, action, deadline, single_shot, waited, &mut story);
+    story.end(&looked);
+    looked
+}
+
+#[allow(clippy::too_many_arguments)]
+fn look(
+    terms: &Terms<'_>,
+    map: &RefMap,
+    entry: &Entry,
+    action: &Action,
+    deadline: Deadline,
+    single_shot: bool,
+    waited: &mut AutoWait,
+    story: &mut Story<'_>,
+) -> Result<(), Error> {
     loop {
         waited.read_only_resolve_attempts += 1;
         // A look that has begun may use its slice, so that the last one is not cut to nothing.
         let slice = Deadline::after_ms(ATTEMPT_MS);
         let failure = match resolve(terms, map, entry, Purpose::Write, slice) {
             Ok(resolved) => {
+                story.resolved(resolved.told);
                 waited.read_only_preflight_attempts += 1;
                 let report = assess(&resolved.live.facts, action, terms.policy);
                 if let Some(error) = report.terminal {

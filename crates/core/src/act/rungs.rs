@@ -3,10 +3,12 @@
 use super::Terms;
 use super::physical::Physical;
 use super::ready::Ready;
+use super::story;
 use super::verify::already_satisfied;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::platform::{Action, Live, Mechanism, Watch, WriteOutcome};
+use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Resolved, Told};
 use serde::Serialize;
 use serde_json::json;
@@ -74,7 +76,7 @@ pub enum End {
 }
 
 /// Climbs until one rung was sent, or none is left.
-pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
+pub fn climb(terms: &Terms<'_>, map: &RefMap, entry: &Entry, ready: &Ready<'_>, action: &Action) -> Climbed {
     let Resolved { live, told, .. } = &ready.resolved;
     let deadline = Deadline::after_ms(terms.chain_timeout_ms);
     let mut climbed = Climbed {
@@ -118,6 +120,11 @@ pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
         if deadline.passed() {
             break;
         }
+        let how = json!({"mechanism": rung.mechanism});
+        if let Err(error) = story::dispatching(terms, map, entry, action, how.clone()) {
+            climbed.end = End::NotSent(error);
+            return climbed;
+        }
         let sent = terms.platform.dispatch(live, action, rung, deadline);
         match sent.outcome {
             WriteOutcome::Absent(reason) => {
@@ -130,6 +137,7 @@ pub fn climb(terms: &Terms<'_>, ready: &Ready<'_>, action: &Action) -> Climbed {
                 return climbed;
             }
             outcome => {
+                story::dispatched(terms, map, entry, action, how);
                 let said_yes = outcome == WriteOutcome::Accepted;
                 step.outcome = if said_yes { StepOutcome::Succeeded } else { StepOutcome::Attempted };
                 climbed.steps.push(step);

@@ -58,6 +58,7 @@ impl Scene {
     }
 
     pub(super) fn act_with(&self, policy: Policy, number: u32, action: Action) -> Result<Value, Error> {
+        let trace = crate::trace::Recorder::off();
         let terms = Terms {
             platform: &self.fake,
             policy,
@@ -66,6 +67,7 @@ impl Scene {
             lease_path: self.dir.path().join("lease"),
             session: None,
             observer: None,
+            trace: &trace,
         };
         perform(&terms, &self.map, number, &action)
     }

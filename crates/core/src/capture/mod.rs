@@ -12,4 +12,5 @@ mod screen;
 mod screenshot;
 mod window;
 
+pub(crate) use png::encode;
 pub use screenshot::screenshot;

@@ -14,6 +14,11 @@ pub(crate) struct File {
 impl File {
     /// Checks a path that the caller gave: its directory is there, and nothing but a file is replaced.
     pub fn check(text: &str) -> Result<Self> {
+        Self::check_with(text, only_a_picture)
+    }
+
+    /// The same for a file of another kind: `replaceable` refuses what must not be replaced.
+    pub fn check_with(text: &str, replaceable: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let path = Path::new(text);
         let invalid = |message: &str| Error::invalid(message).detail("path", text);
         let dir = match path.parent() {
@@ -31,16 +36,21 @@ impl File {
         if other {
             return Err(invalid("PATH exists and is not a regular file").kind("path_not_a_file"));
         }
-        only_a_picture(path)?;
+        replaceable(path)?;
         Ok(Self { path: path.to_owned(), dir: dir.to_owned() })
     }
 
     /// Writes it, private to the user. Whoever fails leaves what was there before, and nothing else.
     pub fn write(self, bytes: &[u8]) -> Result<()> {
+        self.write_by(|file| file.write_all(bytes))
+    }
+
+    /// The same with what `write` writes.
+    pub fn write_by(self, write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>) -> Result<()> {
         let failed = |e: std::io::Error| failed(&self.path, &e);
         let mut file =
             tempfile::Builder::new().prefix(".agent-desktop-").suffix(".tmp").tempfile_in(&self.dir).map_err(failed)?;
-        file.write_all(bytes).map_err(failed)?;
+        write(file.as_file_mut()).map_err(failed)?;
         file.persist(&self.path).map_err(|e| failed(e.error))?;
         Ok(())
     }
@@ -75,7 +85,7 @@ pub(crate) fn only_a_picture(path: &Path) -> Result<()> {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Error {
-    let because = |code| Error::before(code, "the picture could not be written");
+    let because = |code| Error::before(code, "the file could not be written");
     let known = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             because(Code::ActionFailed).kind("output_disk_full").suggest("Free space there, or give another PATH.")
@@ -91,7 +101,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
 const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The bytes in base64 with padding (RFC 4648 §4).
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
         let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));

@@ -4,7 +4,7 @@ use crate::error::{Code, Error, Result};
 use crate::platform::Pixels;
 
 /// The picture as a file: eight bits for each of three colours. Fast rather than small; a screen takes some 10 ms.
-pub(super) fn encode(pixels: &Pixels) -> Result<Vec<u8>> {
+pub(crate) fn encode(pixels: &Pixels) -> Result<Vec<u8>> {
     let failed = |e: png::EncodingError| {
         Error::before(Code::Internal, "the picture could not be encoded").platform(e.to_string())
     };

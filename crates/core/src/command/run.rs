@@ -47,14 +47,22 @@ fn carry_out(command: &Command, context: &Context) -> Answer {
     if command.spec().permission == Permission::Accessibility {
         check_permission(command, context)?;
     }
-    let Some(selector) = Selector::of(context.globals())? else { return dispatch(command, context) };
+    let Some(selector) = Selector::of(context.globals())? else { return pictured(command, context) };
     match command {
         Command::Snapshot(_) => wait::selector::wait(context, &selector, command, None),
         action => {
-            let done = dispatch(action, context)?;
+            let done = pictured(action, context)?;
             wait::selector::wait(context, &selector, action, Some(done))
         }
     }
+}
+
+/// Runs the command, with pictures of the window before and after where the session keeps them.
+fn pictured(command: &Command, context: &Context) -> Answer {
+    let Some(pictures) = trace::artifacts::before(command, context) else { return dispatch(command, context) };
+    let answer = dispatch(command, context);
+    pictures.after(context, &answer);
+    answer
 }
 
 /// Calls the one function that is the command's.

@@ -15,7 +15,6 @@ use crate::query::result::{Selection, to_json, to_text};
 use crate::refs::capture::Capture;
 use crate::refs::entry::{FORMAT, RefMap};
 use crate::refs::id::SnapshotId;
-use crate::refs::resolve::Purpose;
 use crate::tree::json::qualified;
 use crate::tree::present::earns_ref;
 use crate::tree::raw::RawTree;
@@ -31,6 +30,17 @@ pub fn find(context: &Context, args: &Find) -> Answer {
     let deadline = Deadline::after_ms(args.timeout());
     let (mut root, tree) = read(context, platform, args, deadline)?;
     let found = search(&query, &tree);
+    context.trace().event(
+        "locator.resolve",
+        json!({
+            "matches": found.matches.len(),
+            "searched": found.searched,
+            "undecided": found.undecided,
+            "certain": selection.certain(&found),
+            "app": root.source.app,
+            "window_id": root.source.window_id,
+        }),
+    );
     if !selection.certain(&found) {
         return Err(incomplete(&tree, &found));
     }
@@ -87,7 +97,7 @@ fn read(context: &Context, platform: &dyn Platform, args: &Find, deadline: Deadl
         Some(text) => {
             let id = text.parse()?;
             let map = saved::load(context, &id.snapshot)?;
-            let resolved = saved::resolve(platform, &map, id.number, Purpose::Read, deadline)?;
+            let resolved = saved::proven(context, &map, id.number, false, deadline)?;
             let mut above = map.chain(crate::act::entry_of(&map, id.number)?.link);
             let index = above.pop().map_or(0, |own| own.index);
             let (process, source) = (map.process.clone(), map.source.clone());
@@ -163,6 +173,7 @@ pub fn save(context: &Context, root: Root, tree: &RawTree, matches: &[u32]) -> R
     }
     let unproven = capture.save(tree, &numbered, None);
     saved::store(context)?.save(id.as_str(), &map)?;
+    saved::tell_saved(context, &map, tree.complete());
     let numbers = numbered.into_iter().filter(|(n, _)| map.entries.contains_key(n)).map(|(n, raw)| (raw, n)).collect();
     Ok(Saved { snapshot_id: id.to_string(), numbers, unproven })
 }

@@ -7,7 +7,7 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error};
 use crate::evidence::{Cause, Evidence};
-use crate::refs::resolve::{Purpose, Resolved};
+use crate::refs::resolve::Resolved;
 use crate::tree::name::{name_of, value_of};
 use crate::tree::raw::Facts;
 use crate::vocab::capability::Capability;
@@ -162,7 +162,7 @@ pub(crate) fn unread(what: &str, cause: &Cause) -> Error {
 fn resolve(context: &Context, id: &crate::refs::id::RefId, bounds: bool) -> Result<Resolved, Error> {
     let deadline = Deadline::after_ms(READ_TIMEOUT_MS);
     let map = saved::load(context, &id.snapshot)?;
-    saved::resolve_with(context.platform()?, &map, id.number, Purpose::Read, bounds, deadline)
+    saved::proven(context, &map, id.number, bounds, deadline)
 }
 
 fn finish(mut out: Map<String, Value>, resolved: &Resolved) -> Answer {

@@ -2,6 +2,7 @@
 
 use crate::act::entry_of;
 use crate::act::ready::{ATTEMPT_MS, torn};
+use crate::act::story::entry_fields;
 use crate::command::Context;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
@@ -10,6 +11,8 @@ use crate::refs::entry::RefMap;
 use crate::refs::id::SnapshotId;
 use crate::refs::resolve::{Purpose, Question, Resolved, admissible};
 use crate::refs::store::Store;
+use crate::tree::json::qualified;
+use serde_json::{Value, json};
 
 /// The store of the caller's namespace.
 pub fn store(context: &Context) -> Result<Store, Error> {
@@ -29,6 +32,38 @@ pub fn load(context: &Context, id: &SnapshotId) -> Result<RefMap, Error> {
     }
     context.platform()?.admits(&map.process)?;
     Ok(map)
+}
+
+/// Records that a snapshot was saved.
+pub fn tell_saved(context: &Context, map: &RefMap, complete: bool) {
+    let fields = json!({
+        "snapshot_id": map.snapshot_id,
+        "refs": map.entries.len(),
+        "complete": complete,
+        "app": map.source.app,
+        "app_pid": map.process.pid,
+        "window_id": map.source.window_id,
+    });
+    context.trace().event("snapshot.saved", fields);
+}
+
+/// Proves a saved element for a read, and records that.
+pub fn proven(
+    context: &Context,
+    map: &RefMap,
+    number: u32,
+    bounds: bool,
+    deadline: Deadline,
+) -> Result<Resolved, Error> {
+    let trace = context.trace();
+    let fields = if trace.on() { json!({"ref": qualified(&map.snapshot_id, number)}) } else { Value::Null };
+    trace.event("ref.resolve.start", fields.clone());
+    if let Some(entry) = map.entries.get(&number).filter(|_| trace.on()) {
+        trace.event("ref.resolve.entry", entry_fields(map, entry));
+    }
+    let resolved = resolve_with(context.platform()?, map, number, Purpose::Read, bounds, deadline);
+    trace.outcome("ref.resolve", &resolved, fields, |r| json!({"identity": r.told.token()}));
+    resolved
 }
 
 /// Proves a saved element once, bounds left out.

@@ -16,7 +16,6 @@ use crate::refs::baseline::Baseline;
 use crate::refs::capture::{Capture, drop_below};
 use crate::refs::entry::{FORMAT, RefMap, Source};
 use crate::refs::id::{RefId, SnapshotId};
-use crate::refs::resolve::Purpose;
 use crate::tree::json::{cut_json, to_json};
 use crate::tree::present::{Options, Presented, allocate_refs, present};
 use crate::tree::raw::RawTree;
@@ -139,6 +138,7 @@ fn keep_as(
     let whole = options.budget_tokens.map(|_| present(&tree, &Options { budget_tokens: None, ..options.clone() }));
     let baseline = Baseline::of(&tree, whole.as_ref().unwrap_or(&presented), &numbered, options);
     saved::store(context)?.save_with(id.as_str(), &map, Some(&baseline))?;
+    saved::tell_saved(context, &map, tree.complete());
     Ok(Kept { map, tree, presented, numbered, unproven })
 }
 
@@ -147,7 +147,7 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
     let platform = context.platform()?;
     let store = saved::store(context)?;
     let map = saved::load(context, &root.snapshot)?;
-    let resolved = saved::resolve(platform, &map, root.number, Purpose::Read, deadline)?;
+    let resolved = saved::proven(context, &map, root.number, false, deadline)?;
     let entry = crate::act::entry_of(&map, root.number)?;
     let mut above = map.chain(entry.link);
     let own = above.pop();
@@ -190,6 +190,8 @@ fn drill(context: &Context, args: &Snapshot, root: &RefId, deadline: Deadline) -
         let numbered = saved_only(map, numbered);
         Ok((map.clone(), numbered, unproven))
     })?;
+    let fields = json!({"snapshot_id": map.snapshot_id, "root": root.to_string(), "refs": numbered.len()});
+    context.trace().event("snapshot.root.saved", fields);
     let id = root.snapshot.as_str();
     let Some(fitted) = fitted else {
         let printed = Printed { tree: &tree, presented: &presented, numbered: &numbered, clipped: 0 };
