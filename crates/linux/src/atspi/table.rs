@@ -124,7 +124,8 @@ fn texts(wire: &dyn Wire, cells: &[Evidence<Object>], toolkit: Toolkit, deadline
     let mut named = !toolkit.cells_are_places();
     for level in 0..=LEVELS {
         if named {
-            let names = read_text(wire, &open, |o| Field::Name.call(o), |r| r.text_property(), toolkit, deadline);
+            let answers = wire.flight(open.iter().map(|(_, o)| Field::Name.call(o)).collect(), deadline);
+            let names = decoded(answers, |r| r.text_property(), toolkit);
             open = put(&mut out, open, names);
         }
         named = true;
@@ -145,9 +146,12 @@ fn texts(wire: &dyn Wire, cells: &[Evidence<Object>], toolkit: Toolkit, deadline
             .collect();
         let (with, without): (Vec<_>, Vec<_>) = open.into_iter().zip(has).partition(|(_, has)| *has);
         let with: Vec<(usize, Object)> = with.into_iter().map(|(o, _)| o).collect();
-        let all = |o: &Object| Call::with(o, i::TEXT, "GetText", Body::Ints(0, MAX_CELL as i32));
-        let read = read_text(wire, &with, all, |r| r.text(), toolkit, deadline);
+        let (with, lengths, silent) = counted(wire, with, toolkit, &mut out, deadline);
+        let all = |at: usize| Call::with(&with[at].1, i::TEXT, "GetText", Body::Ints(0, lengths[at]));
+        let answers = wire.flight((0..with.len()).map(all).collect(), deadline);
+        let read = decoded(answers, |r| r.text(), toolkit);
         open = put(&mut out, with, read);
+        open.extend(silent);
         open.extend(without.into_iter().map(|(o, _)| o));
         if level == LEVELS || toolkit.cells_are_places() || open.is_empty() {
             break;
@@ -171,15 +175,38 @@ fn texts(wire: &dyn Wire, cells: &[Evidence<Object>], toolkit: Toolkit, deadline
     out
 }
 
-fn read_text(
+/// Elements of cells: the cell's place in the list, and the element.
+type Open = Vec<(usize, Object)>;
+
+/// How many characters the texts of elements have, those that have any; an end beyond that makes LibreOffice answer with
+/// nothing. Elements without characters come back apart.
+fn counted(
     wire: &dyn Wire,
-    open: &[(usize, Object)],
-    call: impl Fn(&Object) -> Call,
+    open: Open,
+    toolkit: Toolkit,
+    out: &mut [Evidence<String>],
+    deadline: Deadline,
+) -> (Open, Vec<i32>, Open) {
+    let answers = wire.flight(open.iter().map(|(_, o)| Field::Characters.call(o)).collect(), deadline);
+    let (mut with, mut lengths, mut silent) = (Vec::new(), Vec::new(), Vec::new());
+    for ((at, object), answer) in open.into_iter().zip(answers) {
+        match answer.and_then(|r| r.int_property()) {
+            Ok(n) if n > 0 => {
+                with.push((at, object));
+                lengths.push(i32::try_from(n.min(MAX_CELL as i64)).unwrap_or(i32::MAX));
+            }
+            Ok(_) => silent.push((at, object)),
+            Err(e) => out[at] = classify(&e, toolkit, Asked::Optional).evidence(),
+        }
+    }
+    (with, lengths, silent)
+}
+
+fn decoded(
+    answers: Vec<Answer>,
     decode: impl Fn(&Reply) -> Result<String, CallError>,
     toolkit: Toolkit,
-    deadline: Deadline,
 ) -> Vec<Evidence<String>> {
-    let answers = wire.flight(open.iter().map(|(_, o)| call(o)).collect(), deadline);
     let one = |answer: Answer| match answer.and_then(|r| decode(&r)) {
         Ok(mut text) => {
             clip(&mut text, MAX_CELL);
