@@ -4,7 +4,7 @@
 use super::locate::{self, Root};
 use super::saved;
 use super::snapshot::{plan, show};
-use super::target::Scope;
+use super::table::{around, cells_of};
 use crate::command::Context;
 use crate::command::observe::Snapshot;
 use crate::deadline::Deadline;
@@ -17,7 +17,6 @@ use crate::tree::name::name_of;
 use crate::tree::raw::{Cut, Link, RawTree};
 use crate::vocab::role::Role;
 use crate::vocab::state::State;
-use crate::vocab::surface::Surface;
 use serde_json::{Value, json};
 
 /// How far above an element a table is looked for: a cell of GTK 4 or of a page stands three or four levels deep.
@@ -65,14 +64,51 @@ fn reached(
         let id = text.parse()?;
         let map = saved::load(context, &id.snapshot)?;
         saved::resolve(platform, &map, id.number, Purpose::Read, deadline)?;
-        let tables = tables_at(&map, crate::act::entry_of(&map, id.number)?.link);
-        return first_with(tables, |table| {
+        let link = crate::act::entry_of(&map, id.number)?.link;
+        let found = first_with(tables_at(&map, link), |table| {
             Ok(inside(table.clone(), platform.cell_at(&table.handle, row, column, deadline)?))
         });
+        return by_tree(found, (row, column), |error| around(platform, &map, link, deadline, error));
     }
-    let (table, ..) = shown_table(platform, args.scope(), args.surface()?, deadline)?;
-    let found = platform.cell_at(&table.handle, row, column, deadline)?;
-    Ok(inside(table, found))
+    let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
+    let (table, tree, at) = shown_table(platform, &root, deadline)?;
+    let found = platform.cell_at(&table.handle, row, column, deadline).map(|found| inside(table, found));
+    by_tree(found, (row, column), |_| Ok((root, tree, at)))
+}
+
+/// The cell by the rows of the tree, where the table has no interface for it.
+fn by_tree(
+    found: Result<Root>,
+    (row, column): (u64, u64),
+    tree: impl FnOnce(Error) -> Result<(Root, RawTree, u32)>,
+) -> Result<Root> {
+    let error = match found {
+        Err(error) if error.kind_name() == Some("no_table_interface") => error,
+        other => return other,
+    };
+    let (root, tree, at) = tree(error.clone())?;
+    let rows = cells_of(&tree, at);
+    if rows.is_empty() {
+        return Err(error);
+    }
+    let cell = usize::try_from(row).ok().and_then(|r| rows.get(r)?.get(usize::try_from(column).ok()?).copied());
+    let cell = cell.ok_or_else(|| {
+        Error::before(Code::ElementNotFound, "the table's tree has no such cell")
+            .kind("no_such_cell")
+            .detail("row_count", rows.len())
+            .suggest("Its tree may hold only the rows that are near the screen: scroll, and ask again.")
+    })?;
+    Ok(placed(&root, &tree, cell))
+}
+
+/// An element of a window's tree as a root of its own.
+fn placed(root: &Root, tree: &RawTree, at: u32) -> Root {
+    let mut path: Vec<u32> = tree.ancestors_or_self(at).skip(1).collect();
+    path.reverse();
+    let mut above = root.above.clone();
+    let index = |at: u32| if at == 0 { root.index } else { tree.node(at).index };
+    above.extend(path.iter().map(|p| Link { handle: tree.node(*p).handle.clone(), index: index(*p) }));
+    Root { handle: tree.node(at).handle.clone(), above, index: index(at), ..root.clone() }
 }
 
 /// An element of a snapshot and what it stands in, the nearest first: one of them may be a table.
@@ -100,25 +136,10 @@ pub(super) fn first_with<T>(tables: Vec<Root>, ask: impl Fn(&Root) -> Result<T>)
 }
 
 /// The only table that a window shows, with the window's tree and its place in there.
-pub(super) fn shown_table(
-    platform: &dyn Platform,
-    scope: Scope<'_>,
-    surface: Surface,
-    deadline: Deadline,
-) -> Result<(Root, RawTree, u32)> {
-    let root = locate::root(platform, scope, surface, deadline)?;
-    let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &ReadPlan::contract(deadline))?;
-    if let Some(top) = tree.nodes.first_mut() {
-        top.index = root.index;
-    }
+pub(super) fn shown_table(platform: &dyn Platform, root: &Root, deadline: Deadline) -> Result<(Root, RawTree, u32)> {
+    let tree = platform.read_tree(&root.handle, &root.above, &root.process, &ReadPlan::contract(deadline))?;
     let at = only_table(&tree)?;
-    let mut above = root.above.clone();
-    let mut path: Vec<u32> = tree.ancestors_or_self(at).skip(1).collect();
-    path.reverse();
-    above.extend(path.iter().map(|p| Link { handle: tree.node(*p).handle.clone(), index: tree.node(*p).index }));
-    let node = tree.node(at);
-    let table = Root { handle: node.handle.clone(), above, index: node.index, ..root };
-    Ok((table, tree, at))
+    Ok((placed(root, &tree, at), tree, at))
 }
 
 /// Whether this is a table by its role.

@@ -2,6 +2,7 @@
 //! tree.
 
 use super::cell::{first_with, is_table, shown_table, tables_at};
+use super::locate::{self, Root};
 use super::saved;
 use crate::command::Context;
 use crate::command::observe::{TABLE_COLUMNS, Table};
@@ -10,6 +11,7 @@ use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::evidence::{Cause, Evidence};
 use crate::platform::{Platform, ReadPlan, TableAsk, TablePart};
+use crate::refs::entry::RefMap;
 use crate::refs::id::RefId;
 use crate::refs::resolve::Purpose;
 use crate::tree::name::{name_of, value_of};
@@ -26,7 +28,8 @@ pub fn table(context: &Context, args: &Table) -> Answer {
     let (part, source) = match &args.ref_id {
         Some(text) => at_ref(context, platform, &text.parse()?, &ask, deadline)?,
         None => {
-            let (table, tree, at) = shown_table(platform, args.scope(), Surface::Window, deadline)?;
+            let root = locate::root(platform, args.scope(), Surface::Window, deadline)?;
+            let (table, tree, at) = shown_table(platform, &root, deadline)?;
             by_interface(platform.table_part(&table.handle, &ask, deadline), |error| {
                 rows_of(&tree, at, &ask).ok_or_else(|| not_a_table(error))
             })?
@@ -59,19 +62,39 @@ fn at_ref(
     let link = crate::act::entry_of(&map, id.number)?.link;
     let answer = first_with(tables_at(&map, link), |table| platform.table_part(&table.handle, ask, deadline));
     by_interface(answer, |error| {
-        let chain = map.chain(link);
-        let (Some([above, window]), Some(own)) = (chain.get(..2), chain.last()) else { return Err(not_a_table(error)) };
-        let above = std::slice::from_ref(above);
-        let tree = platform.read_tree(&window.handle, above, &map.process, &ReadPlan::contract(deadline))?;
-        if !tree.complete() {
-            return Err(Error::before(Code::Timeout, "the table's rows could not be read completely")
-                .kind("table_incomplete")
-                .suggest("Retry with a longer --timeout-ms."));
-        }
-        let at = (0..tree.nodes.len() as u32).find(|at| tree.node(*at).handle == own.handle);
-        let at = at.map(|at| tree.ancestors_or_self(at).find(|a| is_table(&tree, *a)).unwrap_or(at));
-        at.and_then(|at| rows_of(&tree, at, ask)).ok_or_else(|| not_a_table(error))
+        let (_, tree, at) = around(platform, &map, link, deadline, error.clone())?;
+        rows_of(&tree, at, ask).ok_or_else(|| not_a_table(error))
     })
+}
+
+/// The window around an element, with the nearest table in it by its role.
+pub(super) fn around(
+    platform: &dyn Platform,
+    map: &RefMap,
+    link: u32,
+    deadline: Deadline,
+    error: Error,
+) -> Result<(Root, RawTree, u32)> {
+    let chain = map.chain(link);
+    let (Some([above, window]), Some(own)) = (chain.get(..2), chain.last()) else { return Err(not_a_table(error)) };
+    let lines = std::slice::from_ref(above);
+    let tree = platform.read_tree(&window.handle, lines, &map.process, &ReadPlan::contract(deadline))?;
+    if !tree.complete() {
+        return Err(Error::before(Code::Timeout, "the table's rows could not be read completely")
+            .kind("table_incomplete")
+            .suggest("Retry with a longer --timeout-ms."));
+    }
+    let at = (0..tree.nodes.len() as u32).find(|at| tree.node(*at).handle == own.handle);
+    let at = at.map(|at| tree.ancestors_or_self(at).find(|a| is_table(&tree, *a)).unwrap_or(at));
+    let root = Root {
+        handle: window.handle.clone(),
+        above: vec![above.clone()],
+        index: window.index,
+        process: map.process.clone(),
+        source: map.source.clone(),
+        below: None,
+    };
+    at.map(|at| (root, tree, at)).ok_or_else(|| not_a_table(error))
 }
 
 fn not_a_table(error: Error) -> Error {
@@ -113,15 +136,14 @@ fn data(reference: Option<&str>, part: &TablePart, source: &str) -> Value {
 }
 
 /// Rows are the elements that hold cells. The roles don't tell headers from cells: a row of headers is a row here.
-fn rows_of(tree: &RawTree, top: u32, ask: &TableAsk) -> Option<TablePart> {
+pub(super) fn cells_of(tree: &RawTree, top: u32) -> Vec<Vec<u32>> {
     let is_cell = |at: &u32| tree.node(*at).facts.role.known() == Some(&Role::Cell);
-    let mut rows: Vec<Vec<u32>> = Vec::new();
-    for at in tree.subtree(top) {
-        let cells: Vec<u32> = tree.node(at).children.iter().copied().filter(is_cell).collect();
-        if !cells.is_empty() {
-            rows.push(cells);
-        }
-    }
+    let row = |at: u32| tree.node(at).children.iter().copied().filter(is_cell).collect::<Vec<u32>>();
+    tree.subtree(top).map(row).filter(|cells| !cells.is_empty()).collect()
+}
+
+fn rows_of(tree: &RawTree, top: u32, ask: &TableAsk) -> Option<TablePart> {
+    let rows = cells_of(tree, top);
     let width = rows.iter().map(Vec::len).max()? as u64;
     let (row_range, columns) = ask.within(rows.len() as u64, width);
     let cut = |cells: &Vec<u32>| -> Vec<Evidence<String>> {

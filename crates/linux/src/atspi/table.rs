@@ -49,7 +49,13 @@ fn unanswered(error: &CallError, kind: &str, what: &str) -> Error {
 }
 
 /// A part of a text, in the characters of the `Text` interface.
-pub fn text_part(wire: &dyn Wire, target: &Object, range: &Range<u64>, deadline: Deadline) -> Result<TextPart, Error> {
+pub fn text_part(
+    wire: &dyn Wire,
+    target: &Object,
+    toolkit: Toolkit,
+    range: &Range<u64>,
+    deadline: Deadline,
+) -> Result<TextPart, Error> {
     const NO_TEXT: (&str, &str) = ("no_text_interface", "text that can be read in parts");
     let interfaces = interfaces(wire, target, deadline).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
     if !interfaces.has(i::Interfaces::TEXT) {
@@ -64,7 +70,15 @@ pub fn text_part(wire: &dyn Wire, target: &Object, range: &Range<u64>, deadline:
     }
     let ask = Call::with(target, i::TEXT, "GetText", Body::Ints(int(range.start), int(range.end)));
     let text = wire.call(ask, deadline).and_then(|r| r.text()).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
+    let text = if toolkit.pads_wide_characters() { without_padding(&text, range.start > 0) } else { text };
     Ok(TextPart { text, range, length })
+}
+
+/// The text without the U+FEFF that Gecko puts behind each character of two UTF-16 units, also where the part begins
+/// between the two.
+fn without_padding(text: &str, inside: bool) -> String {
+    let mut wide = inside;
+    text.chars().filter(|c| !(std::mem::replace(&mut wide, *c > '\u{ffff}') && *c == '\u{feff}')).collect()
 }
 
 fn interfaces(wire: &dyn Wire, object: &Object, deadline: Deadline) -> Result<i::Interfaces, CallError> {
@@ -300,4 +314,27 @@ pub fn cell_at(
     }
     let object = if toolkit.cells_are_places() { Object::placed(table, index) } else { object };
     Ok(Link { handle: object.handle(), index })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_taken_off_where_a_part_begins_in_it() {
+        assert_eq!(without_padding("\u{feff}b\u{1f600}\u{feff}c", true), "b\u{1f600}c");
+        assert_eq!(without_padding("\u{feff}b", false), "\u{feff}b");
+    }
+
+    #[test]
+    fn parts_of_a_cell_are_joined_and_what_is_unread_is_not_empty() {
+        let object = || Object::new(":1.4", "/c");
+        let known = |t: &str| Evidence::Known(t.to_owned());
+        let mut out = vec![known(""), known("")];
+        let late = Evidence::Unknown(agent_desktop_core::evidence::Cause::Late);
+        let open = vec![(0, object()), (0, object()), (1, object())];
+        let left = put(&mut out, open, vec![known("go"), known("7"), late.clone()]);
+        assert!(left.is_empty());
+        assert_eq!(out, [known("go 7"), late]);
+    }
 }
