@@ -44,7 +44,9 @@ impl Observe for LinuxPlatform {
     }
 
     fn text_part(&self, target: &Handle, range: &Range<u64>, deadline: Deadline) -> Result<TextPart, Error> {
-        table::text_part(&*self.bus, &object(target)?, range, deadline)
+        let object = object(target)?;
+        let toolkit = self.toolkit(&object.bus, deadline)?;
+        table::text_part(&*self.bus, &object, toolkit, range, deadline)
     }
 
     fn table_part(&self, target: &Handle, ask: &TableAsk, deadline: Deadline) -> Result<TablePart, Error> {

@@ -383,9 +383,15 @@ impl Get {
 #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Ref of the table.
+    /// Ref of the table, or of anything in it (default: the only table of a window).
     #[arg(value_name = "REF")]
-    pub ref_id: RefArg,
+    pub ref_id: Option<RefArg>,
+    /// Without a ref: application by name (default: the focused window).
+    #[arg(long, value_name = "NAME")]
+    pub app: Option<String>,
+    /// Without a ref: window by id, from list-windows.
+    #[arg(long, value_name = "ID")]
+    pub window_id: Option<String>,
     /// Rows: a..b, from 0, without b (default 0..50).
     #[arg(long, value_name = "A..B")]
     pub rows: Option<RangeArg>,
@@ -398,6 +404,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Where to look, where no ref says it.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { app: self.app.as_deref(), window_id: self.window_id.as_deref() }
+    }
+
     /// The rows wanted.
     pub fn rows(&self) -> Result<Range<u64>> {
         self.rows.as_ref().map_or(Ok(0..TABLE_ROWS), RangeArg::parse)
@@ -415,8 +426,13 @@ impl Table {
 
     /// The rules.
     pub fn validate(&self) -> Result<()> {
-        self.ref_id.parse()?;
+        not_blank("--app", self.app.as_ref())?;
+        not_blank("--window-id", self.window_id.as_ref())?;
         timeout(self.timeout_ms, READ_TIMEOUT_MS)?;
+        if let Some(reference) = &self.ref_id {
+            reference.parse()?;
+            at_most_one(&[("REF", true), ("a window", self.app.is_some() || self.window_id.is_some())])?;
+        }
         let rows = self.rows()?;
         let columns = self.columns()?.map_or(TABLE_COLUMNS, |c| c.end - c.start);
         if (rows.end - rows.start).saturating_mul(columns) > TABLE_CELLS {

@@ -168,6 +168,9 @@ impl<'a> Changes<'a> {
                 out.insert(key.into(), self.gone(list).into());
             }
         }
+        if d.scrolled != (0, 0) {
+            out.insert("scrolled".into(), json!({"into_view": d.scrolled.0, "out_of_view": d.scrolled.1}));
+        }
         out.insert("unchanged_count".into(), d.unchanged.into());
         out.insert("complete".into(), self.complete().into());
     }
@@ -242,6 +245,11 @@ impl<'a> Changes<'a> {
     /// How many are unchanged.
     pub fn unchanged(&self) -> usize {
         self.delta.unchanged
+    }
+
+    /// How many came into view and how many left it.
+    pub fn scrolled(&self) -> (usize, usize) {
+        self.delta.scrolled
     }
 }
 

@@ -5,7 +5,7 @@ use crate::refs::baseline::{Baseline, Row, Said, Saying};
 use crate::tree::present::Presented;
 use crate::tree::raw::RawTree;
 use crate::vocab::role::Role;
-use crate::vocab::state::StateSet;
+use crate::vocab::state::{State, StateSet};
 use std::collections::{HashMap, HashSet};
 
 /// One field that changed.
@@ -45,6 +45,9 @@ pub struct Delta {
     pub hidden: Vec<Gone>,
     /// Elements that say something else, with what.
     pub changed: Vec<(u32, u32, Vec<Field>)>,
+    /// How many elements came into view, and how many left it, without any other change: where a window is scrolled,
+    /// that is most of them.
+    pub scrolled: (usize, usize),
     /// Elements that stand elsewhere.
     pub moved: Vec<(u32, u32)>,
     /// Elements with a new address that say and stand the same as one that went.
@@ -74,9 +77,17 @@ pub fn compare(base: &Baseline, tree: &RawTree, presented: &Presented) -> Delta 
             }
             continue;
         };
-        let fields = fields(&base.rows[row as usize].saying, &sayings[at]);
+        let mut fields = fields(&base.rows[row as usize].saying, &sayings[at]);
+        let scrolled = match fields[..] {
+            [Field::States(was, now)] => scrolled(was, now),
+            _ => None,
+        };
+        if let Some(into) = scrolled {
+            fields.clear();
+            if into { out.scrolled.0 += 1 } else { out.scrolled.1 += 1 }
+        }
         let (moves, anew) = (moved.contains(&(at as u32)), replaced.contains(&(at as u32)));
-        out.unchanged += usize::from(fields.is_empty() && !moves && !anew);
+        out.unchanged += usize::from(fields.is_empty() && !moves && !anew && scrolled.is_none());
         if !fields.is_empty() {
             out.changed.push((at as u32, row, fields));
         }
@@ -237,6 +248,15 @@ fn fields(was: &Saying, now: &Saying) -> Vec<Field> {
         out.push(Field::Count(was.children_count, now.children_count));
     }
     out
+}
+
+/// Whether only `offscreen` came or went, and whether it went.
+fn scrolled(was: StateSet, now: StateSet) -> Option<bool> {
+    let without = |mut set: StateSet| {
+        set.remove(State::Offscreen);
+        set
+    };
+    (without(was) == without(now)).then(|| was.has(State::Offscreen))
 }
 
 /// The row of what an element was shown under, where the baseline has one.

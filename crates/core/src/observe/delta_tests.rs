@@ -3,7 +3,6 @@ use crate::evidence::{Cause, Evidence};
 use crate::tree::fixture::{Spec, node};
 use crate::tree::present::{Options, allocate_refs, present};
 use crate::tree::raw::Cut;
-use crate::vocab::state::State;
 
 fn options() -> Options {
     Options::default()
@@ -103,6 +102,15 @@ fn only_what_moved_has_moved() {
     let d = delta(list(&["a", "b"]), list(&["a", "x", "b"]));
     assert!(d.moved.is_empty());
     assert_eq!(d.added, [2]);
+}
+
+#[test]
+fn what_only_scrolled_is_counted() {
+    let d = delta(window().child(button("a", "A")), window().child(button("a", "A").state(State::Offscreen)));
+    assert_eq!((d.scrolled, d.changed.len(), d.unchanged), ((0, 1), 0, 1));
+    let was = window().child(button("a", "A").state(State::Offscreen));
+    let d = delta(was, window().child(button("a", "A").state(State::Disabled)));
+    assert_eq!((d.scrolled, d.changed.len()), ((0, 0), 1));
 }
 
 #[test]

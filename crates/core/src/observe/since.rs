@@ -19,6 +19,7 @@ use crate::tree::present::Options;
 use crate::tree::text::quoted;
 use crate::vocab::surface::Surface;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 /// Runs `snapshot --since`.
 pub fn since(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
@@ -164,6 +165,11 @@ fn text(was: &RefMap, kept: &Kept, changes: &Changes<'_>, same_view: bool) -> St
         kept.numbered.len(),
         changes.unchanged(),
     );
+    if let (into, away) = changes.scrolled()
+        && into + away > 0
+    {
+        let _ = write!(out, " | {into} into view, {away} out of it");
+    }
     out.push_str(if changes.complete() { " | complete" } else { " | incomplete" });
     if !same_view {
         out.push_str(" | view differs");

@@ -1,6 +1,8 @@
 //! `table`: rows and columns as data, from the table's own interface; where it publishes none, from rows and cells in its
 //! tree.
 
+use super::cell::{first_with, is_table, shown_table, tables_at};
+use super::locate::{self, Root};
 use super::saved;
 use crate::command::Context;
 use crate::command::observe::{TABLE_COLUMNS, Table};
@@ -10,38 +12,100 @@ use crate::error::{Code, Error, Result};
 use crate::evidence::{Cause, Evidence};
 use crate::platform::{Platform, ReadPlan, TableAsk, TablePart};
 use crate::refs::entry::RefMap;
+use crate::refs::id::RefId;
 use crate::refs::resolve::Purpose;
 use crate::tree::name::{name_of, value_of};
-use crate::tree::raw::{Handle, RawTree};
+use crate::tree::raw::RawTree;
 use crate::vocab::role::Role;
+use crate::vocab::surface::Surface;
 use serde_json::{Map, Value, json};
 
 /// Runs `table`.
 pub fn table(context: &Context, args: &Table) -> Answer {
     let deadline = Deadline::after_ms(args.timeout());
     let platform = context.platform()?;
-    let id = args.ref_id.parse()?;
-    let map = saved::load(context, &id.snapshot)?;
-    let resolved = saved::resolve(platform, &map, id.number, Purpose::Read, deadline)?;
     let ask = TableAsk { rows: args.rows()?, columns: args.columns()?, usual_columns: TABLE_COLUMNS };
-    let (part, source) = match platform.table_part(&resolved.live.handle, &ask, deadline) {
-        Ok(part) => (part, "table"),
-        Err(error) if error.kind_name() == Some("no_table_interface") => {
-            let part = by_tree(platform, &map, id.number, &resolved.live.handle, &ask, deadline)?;
-            (part.ok_or_else(|| not_a_table(error))?, "tree")
+    let (part, source) = match &args.ref_id {
+        Some(text) => at_ref(context, platform, &text.parse()?, &ask, deadline)?,
+        None => {
+            let root = locate::root(platform, args.scope(), Surface::Window, deadline)?;
+            let (table, tree, at) = shown_table(platform, &root, deadline)?;
+            by_interface(platform.table_part(&table.handle, &ask, deadline), |error| {
+                rows_of(&tree, at, &ask).ok_or_else(|| not_a_table(error))
+            })?
         }
-        Err(error) => return Err(error),
     };
-    Ok(data(&args.ref_id.0, &part, source))
+    Ok(data(args.ref_id.as_ref().map(|r| r.0.as_str()), &part, source))
+}
+
+/// The table's own word, or that of its tree where it has no interface for it; and which of them it is.
+fn by_interface(
+    answer: Result<TablePart>,
+    by_tree: impl FnOnce(Error) -> Result<TablePart>,
+) -> Result<(TablePart, &'static str)> {
+    match answer {
+        Err(error) if error.kind_name() == Some("no_table_interface") => Ok((by_tree(error)?, "tree")),
+        answer => Ok((answer?, "table")),
+    }
+}
+
+/// The table of a ref: the element itself, or what it stands in.
+fn at_ref(
+    context: &Context,
+    platform: &dyn Platform,
+    id: &RefId,
+    ask: &TableAsk,
+    deadline: Deadline,
+) -> Result<(TablePart, &'static str)> {
+    let map = saved::load(context, &id.snapshot)?;
+    saved::resolve(platform, &map, id.number, Purpose::Read, deadline)?;
+    let link = crate::act::entry_of(&map, id.number)?.link;
+    let answer = first_with(tables_at(&map, link), |table| platform.table_part(&table.handle, ask, deadline));
+    by_interface(answer, |error| {
+        let (_, tree, at) = around(platform, &map, link, deadline, error.clone())?;
+        rows_of(&tree, at, ask).ok_or_else(|| not_a_table(error))
+    })
+}
+
+/// The window around an element, with the nearest table in it by its role.
+pub(super) fn around(
+    platform: &dyn Platform,
+    map: &RefMap,
+    link: u32,
+    deadline: Deadline,
+    error: Error,
+) -> Result<(Root, RawTree, u32)> {
+    let chain = map.chain(link);
+    let (Some([above, window]), Some(own)) = (chain.get(..2), chain.last()) else { return Err(not_a_table(error)) };
+    let lines = std::slice::from_ref(above);
+    let tree = platform.read_tree(&window.handle, lines, &map.process, &ReadPlan::contract(deadline))?;
+    if !tree.complete() {
+        return Err(Error::before(Code::Timeout, "the table's rows could not be read completely")
+            .kind("table_incomplete")
+            .suggest("Retry with a longer --timeout-ms."));
+    }
+    let at = (0..tree.nodes.len() as u32).find(|at| tree.node(*at).handle == own.handle);
+    let at = at.map(|at| tree.ancestors_or_self(at).find(|a| is_table(&tree, *a)).unwrap_or(at));
+    let root = Root {
+        handle: window.handle.clone(),
+        above: vec![above.clone()],
+        index: window.index,
+        process: map.process.clone(),
+        source: map.source.clone(),
+        below: None,
+    };
+    at.map(|at| (root, tree, at)).ok_or_else(|| not_a_table(error))
 }
 
 fn not_a_table(error: Error) -> Error {
-    error.suggest("Give the ref of a table, tree or list with columns: 'find --role table' shows them.")
+    error.suggest("Give the ref of a cell or row of a table, or name its window with --app: its only table is read.")
 }
 
-fn data(reference: &str, part: &TablePart, source: &str) -> Value {
+fn data(reference: Option<&str>, part: &TablePart, source: &str) -> Value {
     let mut out = Map::new();
-    out.insert("ref".into(), json!(reference));
+    if let Some(reference) = reference {
+        out.insert("ref".into(), json!(reference));
+    }
     out.insert("row_count".into(), json!(part.row_count));
     out.insert("column_count".into(), json!(part.column_count));
     let range = |r: &std::ops::Range<u64>| json!({"start": r.start, "end": r.end});
@@ -71,37 +135,15 @@ fn data(reference: &str, part: &TablePart, source: &str) -> Value {
     Value::Object(out)
 }
 
-/// The part of the table by the rows in its tree; none where there are no rows.
-fn by_tree(
-    platform: &dyn Platform,
-    map: &RefMap,
-    number: u32,
-    handle: &Handle,
-    ask: &TableAsk,
-    deadline: Deadline,
-) -> Result<Option<TablePart>> {
-    let mut above = map.chain(crate::act::entry_of(map, number)?.link);
-    above.pop();
-    let tree = platform.read_tree(handle, &above, &map.process, &ReadPlan::contract(deadline))?;
-    let part = rows_of(&tree, ask);
-    if !tree.complete() {
-        return Err(Error::before(Code::Timeout, "the table's rows could not be read completely")
-            .kind("table_incomplete")
-            .suggest("Retry with a longer --timeout-ms."));
-    }
-    Ok(part)
+/// Rows are the elements that hold cells. The roles don't tell headers from cells: a row of headers is a row here.
+pub(super) fn cells_of(tree: &RawTree, top: u32) -> Vec<Vec<u32>> {
+    let is_cell = |at: &u32| tree.node(*at).facts.role.known() == Some(&Role::Cell);
+    let row = |at: u32| tree.node(at).children.iter().copied().filter(is_cell).collect::<Vec<u32>>();
+    tree.subtree(top).map(row).filter(|cells| !cells.is_empty()).collect()
 }
 
-/// Rows are the elements that hold cells. The roles don't tell headers from cells: a row of headers is a row here.
-fn rows_of(tree: &RawTree, ask: &TableAsk) -> Option<TablePart> {
-    let is_cell = |at: &u32| tree.node(*at).facts.role.known() == Some(&Role::Cell);
-    let mut rows: Vec<Vec<u32>> = Vec::new();
-    for at in 1..tree.nodes.len() as u32 {
-        let cells: Vec<u32> = tree.node(at).children.iter().copied().filter(is_cell).collect();
-        if !cells.is_empty() {
-            rows.push(cells);
-        }
-    }
+fn rows_of(tree: &RawTree, top: u32, ask: &TableAsk) -> Option<TablePart> {
+    let rows = cells_of(tree, top);
     let width = rows.iter().map(Vec::len).max()? as u64;
     let (row_range, columns) = ask.within(rows.len() as u64, width);
     let cut = |cells: &Vec<u32>| -> Vec<Evidence<String>> {
@@ -157,11 +199,11 @@ mod tests {
         let body = node(Role::Group).child(row(&["Ann", "7"])).child(row(&["Bob"])).child(row(&["Cy", "9"]));
         let tree = node(Role::Table).child(body).build();
         let ask = TableAsk { rows: 1..9, columns: None, usual_columns: 50 };
-        let part = rows_of(&tree, &ask).unwrap();
+        let part = rows_of(&tree, 0, &ask).unwrap();
         let text = |t: &str| Evidence::Known(t.to_owned());
         assert_eq!((part.row_count, part.column_count, part.rows.clone()), (3, 2, 1..3));
         assert_eq!(part.cells, [vec![text("Bob"), Evidence::Absent], vec![text("Cy"), text("9")]]);
-        assert!(rows_of(&node(Role::Group).child(node(Role::Button)).build(), &ask).is_none());
+        assert!(rows_of(&node(Role::Group).child(node(Role::Button)).build(), 0, &ask).is_none());
     }
 
     #[test]

@@ -321,7 +321,8 @@ fn walk(tree: &RawTree, options: &Options) -> (Vec<Work>, bool, usize) {
             kept_children: 0,
             folded: BTreeMap::new(),
         });
-        if (clamped || closed)
+        // Of a virtual container only a part is here: its ref leads to the rest ('table', --cell).
+        if (clamped || closed || node.cut == Some(Cut::Virtual))
             && let Some(anchor) = work[at as usize].anchor.map(|a| &mut work[a as usize])
             && anchor.earns == Earns::Nothing
         {

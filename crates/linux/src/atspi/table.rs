@@ -49,7 +49,13 @@ fn unanswered(error: &CallError, kind: &str, what: &str) -> Error {
 }
 
 /// A part of a text, in the characters of the `Text` interface.
-pub fn text_part(wire: &dyn Wire, target: &Object, range: &Range<u64>, deadline: Deadline) -> Result<TextPart, Error> {
+pub fn text_part(
+    wire: &dyn Wire,
+    target: &Object,
+    toolkit: Toolkit,
+    range: &Range<u64>,
+    deadline: Deadline,
+) -> Result<TextPart, Error> {
     const NO_TEXT: (&str, &str) = ("no_text_interface", "text that can be read in parts");
     let interfaces = interfaces(wire, target, deadline).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
     if !interfaces.has(i::Interfaces::TEXT) {
@@ -64,7 +70,15 @@ pub fn text_part(wire: &dyn Wire, target: &Object, range: &Range<u64>, deadline:
     }
     let ask = Call::with(target, i::TEXT, "GetText", Body::Ints(int(range.start), int(range.end)));
     let text = wire.call(ask, deadline).and_then(|r| r.text()).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
+    let text = if toolkit.pads_wide_characters() { without_padding(&text, range.start > 0) } else { text };
     Ok(TextPart { text, range, length })
+}
+
+/// The text without the U+FEFF that Gecko puts behind each character of two UTF-16 units, also where the part begins
+/// between the two.
+fn without_padding(text: &str, inside: bool) -> String {
+    let mut wide = inside;
+    text.chars().filter(|c| !(std::mem::replace(&mut wide, *c > '\u{ffff}') && *c == '\u{feff}')).collect()
 }
 
 fn interfaces(wire: &dyn Wire, object: &Object, deadline: Deadline) -> Result<i::Interfaces, CallError> {
@@ -124,7 +138,8 @@ fn texts(wire: &dyn Wire, cells: &[Evidence<Object>], toolkit: Toolkit, deadline
     let mut named = !toolkit.cells_are_places();
     for level in 0..=LEVELS {
         if named {
-            let names = read_text(wire, &open, |o| Field::Name.call(o), |r| r.text_property(), toolkit, deadline);
+            let answers = wire.flight(open.iter().map(|(_, o)| Field::Name.call(o)).collect(), deadline);
+            let names = decoded(answers, |r| r.text_property(), toolkit);
             open = put(&mut out, open, names);
         }
         named = true;
@@ -145,9 +160,12 @@ fn texts(wire: &dyn Wire, cells: &[Evidence<Object>], toolkit: Toolkit, deadline
             .collect();
         let (with, without): (Vec<_>, Vec<_>) = open.into_iter().zip(has).partition(|(_, has)| *has);
         let with: Vec<(usize, Object)> = with.into_iter().map(|(o, _)| o).collect();
-        let all = |o: &Object| Call::with(o, i::TEXT, "GetText", Body::Ints(0, MAX_CELL as i32));
-        let read = read_text(wire, &with, all, |r| r.text(), toolkit, deadline);
+        let (with, lengths, silent) = counted(wire, with, toolkit, &mut out, deadline);
+        let all = |at: usize| Call::with(&with[at].1, i::TEXT, "GetText", Body::Ints(0, lengths[at]));
+        let answers = wire.flight((0..with.len()).map(all).collect(), deadline);
+        let read = decoded(answers, |r| r.text(), toolkit);
         open = put(&mut out, with, read);
+        open.extend(silent);
         open.extend(without.into_iter().map(|(o, _)| o));
         if level == LEVELS || toolkit.cells_are_places() || open.is_empty() {
             break;
@@ -171,15 +189,38 @@ fn texts(wire: &dyn Wire, cells: &[Evidence<Object>], toolkit: Toolkit, deadline
     out
 }
 
-fn read_text(
+/// Elements of cells: the cell's place in the list, and the element.
+type Open = Vec<(usize, Object)>;
+
+/// How many characters the texts of elements have, those that have any; an end beyond that makes LibreOffice answer with
+/// nothing. Elements without characters come back apart.
+fn counted(
     wire: &dyn Wire,
-    open: &[(usize, Object)],
-    call: impl Fn(&Object) -> Call,
+    open: Open,
+    toolkit: Toolkit,
+    out: &mut [Evidence<String>],
+    deadline: Deadline,
+) -> (Open, Vec<i32>, Open) {
+    let answers = wire.flight(open.iter().map(|(_, o)| Field::Characters.call(o)).collect(), deadline);
+    let (mut with, mut lengths, mut silent) = (Vec::new(), Vec::new(), Vec::new());
+    for ((at, object), answer) in open.into_iter().zip(answers) {
+        match answer.and_then(|r| r.int_property()) {
+            Ok(n) if n > 0 => {
+                with.push((at, object));
+                lengths.push(i32::try_from(n.min(MAX_CELL as i64)).unwrap_or(i32::MAX));
+            }
+            Ok(_) => silent.push((at, object)),
+            Err(e) => out[at] = classify(&e, toolkit, Asked::Optional).evidence(),
+        }
+    }
+    (with, lengths, silent)
+}
+
+fn decoded(
+    answers: Vec<Answer>,
     decode: impl Fn(&Reply) -> Result<String, CallError>,
     toolkit: Toolkit,
-    deadline: Deadline,
 ) -> Vec<Evidence<String>> {
-    let answers = wire.flight(open.iter().map(|(_, o)| call(o)).collect(), deadline);
     let one = |answer: Answer| match answer.and_then(|r| decode(&r)) {
         Ok(mut text) => {
             clip(&mut text, MAX_CELL);
@@ -273,4 +314,27 @@ pub fn cell_at(
     }
     let object = if toolkit.cells_are_places() { Object::placed(table, index) } else { object };
     Ok(Link { handle: object.handle(), index })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_taken_off_where_a_part_begins_in_it() {
+        assert_eq!(without_padding("\u{feff}b\u{1f600}\u{feff}c", true), "b\u{1f600}c");
+        assert_eq!(without_padding("\u{feff}b", false), "\u{feff}b");
+    }
+
+    #[test]
+    fn parts_of_a_cell_are_joined_and_what_is_unread_is_not_empty() {
+        let object = || Object::new(":1.4", "/c");
+        let known = |t: &str| Evidence::Known(t.to_owned());
+        let mut out = vec![known(""), known("")];
+        let late = Evidence::Unknown(agent_desktop_core::evidence::Cause::Late);
+        let open = vec![(0, object()), (0, object()), (1, object())];
+        let left = put(&mut out, open, vec![known("go"), known("7"), late.clone()]);
+        assert!(left.is_empty());
+        assert_eq!(out, [known("go 7"), late]);
+    }
 }
