@@ -5,6 +5,7 @@ use crate::command::{Command, Context};
 use crate::envelope::Answer;
 use crate::refs::id::RefId;
 use crate::vocab::key::Combo;
+use crate::vocab::role::Role;
 use serde_json::{Map, Value, json};
 
 /// Arguments whose text is a token of ours, an id, or the name of an application. All other text of a caller may be
@@ -18,7 +19,6 @@ const PLAIN: &[&str] = &[
     "direction",
     "button",
     "format",
-    "role",
     "state",
     "property",
     "predicate",
@@ -61,7 +61,8 @@ pub(super) fn ended(answer: &Answer) -> Map<String, Value> {
             for key in ["disposition", "snapshot_id", "ref_count", "complete", "count", "pid"] {
                 // A pid here would be taken for that of the event.
                 let to = if key == "pid" { "app_pid" } else { key };
-                if let Some(value) = data.get(key).filter(|v| !v.is_string() || key == "snapshot_id") {
+                if let Some(value) = data.get(key).filter(|v| !v.is_null() && (!v.is_string() || key == "snapshot_id"))
+                {
                     out.insert(to.into(), value.clone());
                 }
             }
@@ -105,6 +106,9 @@ fn argument(key: &str, value: Value) -> Value {
 fn plain(key: &str, text: &str) -> bool {
     if REFS.contains(&key) {
         return RefId::parse(text).is_ok();
+    }
+    if key == "role" {
+        return Role::from_query(text).is_some();
     }
     if key == "combo" {
         return Combo::parse(text).is_ok() && !types_a_character(text);

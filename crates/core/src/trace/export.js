@@ -92,12 +92,17 @@
   const span = (ms) => (ms === null ? "" : ms < 1000 ? ms + " ms" : (ms / 1000).toFixed(ms < 10000 ? 2 : 1) + " s");
   const clock = (ms) => new Date(ms).toLocaleTimeString();
   const target = (c) => {
+    const entry = c.inner.find((x) => x.e.event === "ref.resolve.entry");
+    if (state.view === "commands" && entry && entry.e.role) {
+      const ref = String(entry.e.ref || "").split(":").pop();
+      return short(plain([entry.e.role, ref, entry.e.app].filter(Boolean).join("  \u00b7  ")), 160);
+    }
     const a = isObject(c.e.args) ? c.e.args : c.e;
     const parts = [];
     for (const k of ["ref_id", "ref", "element", "root", "operation", "app", "window_id", "combo", "xy", "role", "property", "snapshot_id"]) {
       if (a[k] !== undefined && !hidden(a[k]) && !isObject(a[k])) parts.push(short(plain(a[k]), 80));
     }
-    return parts.slice(0, 2).join("  ");
+    return parts.slice(0, 2).join("  \u00b7  ");
   };
 
   // Head.
@@ -178,7 +183,7 @@
     const badge = make("span", "badge " + cls);
     if (asCommand || i.e.event === "command.end") {
       badge.append(make("span", "dot"), make("span", "", word));
-      if (owner.code) badge.append(make("bdi", "code", plain(owner.code)));
+      if (owner.code) badge.append(make("bdi", "code", short(plain(owner.code.split(" / ")[0]), 40)));
     } else if (/\.error$/.test(i.e.event)) {
       badge.append(make("bdi", "code", plain(i.e.code || "error")));
     }

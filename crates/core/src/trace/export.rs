@@ -10,6 +10,7 @@ use crate::refs::id::SnapshotId;
 use crate::session::now_ms;
 use crate::state::private;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
@@ -137,7 +138,8 @@ fn data(out: &mut impl Write, source: &Source, merged: &Merged, pictures: &mut P
     out.write_all(b"],\n\"pictures\":{")?;
     let mut first = true;
     if let Some(dir) = source.artifacts() {
-        for name in merged.events.iter().flat_map(named) {
+        let mut seen = HashSet::new();
+        for name in merged.events.iter().flat_map(named).filter(|name| seen.insert(*name)) {
             if let Some(bytes) = pictures.take(&dir, name) {
                 let lead = if std::mem::take(&mut first) { "\n" } else { ",\n" };
                 write!(out, "{lead}{}:\"data:image/png;base64,{}\"", safe(&json!(name).to_string()), base64(&bytes))?;
@@ -240,7 +242,7 @@ mod tests {
         let answer = export(&source, &args(None)).unwrap();
         let html = std::fs::read_to_string(home.path().join("trace-s.html")).unwrap();
         assert_eq!(answer["bytes"], html.len());
-        assert_eq!(html.matches("alert(1)").count(), 2, "as data: {html:.200}");
+        assert_eq!(html.matches("alert(1)").count(), 3, "as data: {html:.200}");
         assert_eq!(html.matches("<script").count(), 2, "the block and the program");
         assert_eq!(block(&html)["events"][0]["app"], nasty, "and it comes back as it was");
         assert!(html.starts_with(BEGINS));
