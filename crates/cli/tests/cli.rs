@@ -231,7 +231,6 @@ fn what_is_not_built_says_so() {
         &["batch", "[]"],
         &["wait", "--notification"],
         &["wait", "--event", "window-opened"],
-        &["snapshot", "--cell", "B7"],
         &["snapshot", "-w", "button:OK"],
         &["click", "@s8f3:e1", "--wait-for-gone", "button:OK"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
