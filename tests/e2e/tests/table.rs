@@ -123,7 +123,7 @@ fn parts_of_texts() {
         let live = Live::start(&desk, kind, "controls");
         let notes = live.only("textfield", "Notes");
         desk.ok(&["set-value", &notes, TEXT]);
-        assert_eq!(live.fixture.state()["notes"], TEXT, "{kind}");
+        assert_eq!(live.fixture.state()["fields"]["notes"], TEXT, "{kind}");
         let part = |range: &str| desk.ok(&["get", &notes, "--range", range]);
         let chars = |from: usize, to: usize| TEXT.chars().skip(from).take(to - from).collect::<String>();
         let length = TEXT.chars().count();
