@@ -225,11 +225,9 @@ fn physical_commands_need_headed_and_say_how() {
 fn what_is_not_built_says_so() {
     for args in [
         &["list-notifications"][..],
-        &["trace", "show"],
         &["cursor-overlay", "disable"],
         &["wait", "--notification"],
         &["wait", "--event", "window-opened"],
-        &["snapshot", "--cell", "B7"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
     ] {
         let envelope = refused(args, 1, "PLATFORM_NOT_SUPPORTED");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Roles that are named where a budget left elements out.
-const FOLDED_ROLES: usize = 4;
+const FOLDED_ROLES: usize = 3;
 
 /// A ref as printed: qualified by its snapshot (spec 2 "Common pieces").
 pub fn qualified(snapshot_id: &str, number: u32) -> String {

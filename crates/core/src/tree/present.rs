@@ -248,9 +248,11 @@ pub fn present(tree: &RawTree, options: &Options) -> Presented {
         drop_inert(&mut work);
     }
     count_kept(&mut work);
-    if options.compact {
+    if options.compact || options.budget_tokens.is_some() {
+        // What only groups costs a budget its place and says nothing: under one, however many it holds.
+        let most = if options.budget_tokens.is_some() { u32::MAX } else { 1 };
         for w in &mut work {
-            w.splice = w.keep && splices(tree, w, options);
+            w.splice = w.keep && (1..=most).contains(&w.kept_children) && splices(tree, w, options);
         }
     }
     let folded = options.budget_tokens.map_or(0, |tokens| fold(tree, &mut work, tokens, options.include_bounds));
@@ -386,11 +388,10 @@ fn anonymous_group(f: &Facts) -> bool {
         )
 }
 
-/// `--compact`: whether the element is an anonymous group with exactly one child.
+/// Whether the element is an anonymous group that nothing is lost with, where it has children.
 fn splices(tree: &RawTree, w: &Work, options: &Options) -> bool {
     let f = &tree.node(w.raw).facts;
     w.parent.is_some()
-        && w.kept_children == 1
         && w.earns == Earns::Nothing
         && w.hint.is_none()
         && w.children_count.is_none()
