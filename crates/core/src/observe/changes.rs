@@ -108,7 +108,11 @@ impl<'a> Changes<'a> {
 
     fn fields(fields: &[Field]) -> (Map<String, Value>, Map<String, Value>) {
         let (mut was, mut now) = (Map::new(), Map::new());
-        let text = |said: &Option<Said>| Said::shown(said.as_ref()).map_or(Value::Null, Value::String);
+        let text = |said: &Option<Said>| match said {
+            // Null would say that there was none.
+            Some(Said::Withheld(_)) => json!({"withheld": true}),
+            said => Said::shown(said.as_ref()).map_or(Value::Null, Value::String),
+        };
         for field in fields {
             let (key, w, n) = match field {
                 // A text that is long then or now is told by its beginning; what is now can be read whole with 'get'.
@@ -274,6 +278,7 @@ fn plain(value: &Value) -> String {
             format!("[{}]", tokens.join(","))
         }
         Value::Null => "none".to_owned(),
+        Value::Object(_) => "(not kept)".to_owned(),
         other => other.to_string(),
     }
 }

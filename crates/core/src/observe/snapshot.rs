@@ -136,7 +136,7 @@ fn keep_as(
     let numbered = saved_only(&map, numbered);
     // What a budget folds did not change: the baseline has it all.
     let whole = options.budget_tokens.map(|_| present(&tree, &Options { budget_tokens: None, ..options.clone() }));
-    let baseline = Baseline::of(&tree, whole.as_ref().unwrap_or(&presented), &numbered, options);
+    let baseline = Baseline::of(&tree, whole.as_ref().unwrap_or(&presented), &numbered, options).for_disk();
     saved::store(context)?.save_with(id.as_str(), &map, Some(&baseline))?;
     saved::tell_saved(context, &map, tree.complete());
     Ok(Kept { map, tree, presented, numbered, unproven })

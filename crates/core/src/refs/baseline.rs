@@ -1,6 +1,6 @@
 //! What a snapshot showed, kept beside its refs so that `snapshot --since` can say what changed: for each element its
-//! address, its place, its ref, and its texts and states. Texts that are long are kept as their beginning and a digest;
-//! of a secure field neither value nor digest is kept.
+//! address, its place, its ref, and its texts and states. Texts that are long are kept as their beginning and a digest, of
+//! a value only a digest is written, and of a secure field not even that.
 
 use crate::evidence::Evidence;
 use crate::tree::name::{description_of, name_of, shown_role, value_of};
@@ -33,6 +33,8 @@ pub enum Said {
     Long(String, u64, u64),
     /// It could not be read; always true (a file has no unit that is told from nothing).
     Unread(bool),
+    /// Its digest alone: what a value was is not kept on disk, only whether it still is.
+    Withheld(u64),
 }
 
 impl Said {
@@ -55,7 +57,25 @@ impl Said {
 
     /// Whether both are known and differ.
     pub fn differ(was: Option<&Self>, now: Option<&Self>) -> bool {
-        Self::told(was) && Self::told(now) && was != now
+        let known = Self::told(was) && Self::told(now);
+        let (Some(was), Some(now)) = (was, now) else { return known && was != now };
+        match (was.digest(), now.digest()) {
+            (Some(a), Some(b)) if matches!(was, Self::Withheld(_)) || matches!(now, Self::Withheld(_)) => a != b,
+            _ => known && was != now,
+        }
+    }
+
+    fn digest(&self) -> Option<u64> {
+        match self {
+            Self::Text(text) => Some(exact_digest(text)),
+            Self::Long(_, digest, _) | Self::Withheld(digest) => Some(*digest),
+            Self::Unread(_) => None,
+        }
+    }
+
+    /// The same without the text.
+    fn withheld(self) -> Self {
+        self.digest().map_or(self, Self::Withheld)
     }
 
     /// The text as an answer shows it: of a long one its beginning and an ellipsis.
@@ -63,7 +83,7 @@ impl Said {
         match said? {
             Self::Text(text) => Some(text.clone()),
             Self::Long(start, ..) => Some(format!("{start}…")),
-            Self::Unread(_) => None,
+            Self::Unread(_) | Self::Withheld(_) => None,
         }
     }
 }
@@ -173,6 +193,15 @@ impl Baseline {
         }
     }
 
+    /// As it is written: of values only whether they are still the same. What somebody typed into a field stands on no
+    /// disk because we looked at the window.
+    pub fn for_disk(mut self) -> Self {
+        for row in &mut self.rows {
+            row.saying.value = row.saying.value.take().map(Said::withheld);
+        }
+        self
+    }
+
     /// Whether every index of the file points into it and parents stand first: a file that does not is torn.
     pub fn sound(&self) -> bool {
         self.format == FORMAT
@@ -216,6 +245,25 @@ mod tests {
         let unread = Some(Said::Unread(true));
         assert!(!Said::differ(unread.as_ref(), Some(&Said::Text("a".into()))));
         assert!(Said::differ(None, Some(&Said::Text("a".into()))));
+    }
+
+    #[test]
+    fn a_value_is_written_as_a_digest_alone() {
+        let of = |value: &str| {
+            Saying::of(&Facts { value: Evidence::Known(value.to_owned()), ..Facts::default() }, None).value
+        };
+        let options = Options::default();
+        let tree = node(Role::Window).child(node(Role::TextField).value("hunter2")).build();
+        let base = Baseline::of(&tree, &present(&tree, &options), &[], &options).for_disk();
+        let text = serde_json::to_string(&base).unwrap();
+        assert!(!text.contains("hunter2"), "{text}");
+        let was = serde_json::from_str::<Baseline>(&text).unwrap().rows[1].saying.value.clone();
+        assert!(!Said::differ(was.as_ref(), of("hunter2").as_ref()));
+        assert!(Said::differ(was.as_ref(), of("hunter3").as_ref()) && Said::differ(was.as_ref(), None));
+        let long = "x".repeat(500);
+        let kept = of(&long).map(Said::withheld);
+        assert!(!Said::differ(kept.as_ref(), of(&long).as_ref()));
+        assert!(!Said::differ(kept.as_ref(), Some(&Said::Unread(true))));
     }
 
     #[test]
