@@ -17,6 +17,7 @@ pub mod reveal;
 pub mod rungs;
 #[cfg(test)]
 mod tests;
+mod typing;
 pub mod verify;
 
 pub use entrance::command;
