@@ -425,3 +425,110 @@ fn an_entry_of_an_open_menu_is_clicked() {
     let copy = live.only("menuitem", "Copy");
     live.lands(&["--headed", "click", &copy], &json!({"event": "menu", "id": "copy"}));
 }
+
+/// The fixture whose fields hand the focus on.
+struct HandsOn {
+    _app: App,
+    log: PathBuf,
+    name: &'static str,
+}
+
+impl HandsOn {
+    fn start(desk: &Desk, toolkit: &str) -> Self {
+        let log = desk.dir.path().join("hands-on.log");
+        let script = repo().join("tests/fixtures/hands_on.py");
+        let args = [script.to_str().unwrap(), toolkit, "--log", log.to_str().unwrap(), "--name", "hands-on"];
+        let app = desk.spawn("/usr/bin/python3", &args);
+        // Qt publishes the program's file name.
+        let fixture = Self { _app: app, log, name: if toolkit == "gtk3" { "hands-on" } else { "hands_on.py" } };
+        wait_for("the fixture", || fixture.all().iter().any(|l| l["event"] == "ready").then_some(()));
+        fixture
+    }
+
+    fn all(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().filter_map(|l| serde_json::from_str(l).ok()).collect()
+    }
+
+    /// What a field holds by its own word.
+    fn holds(&self, field: &str) -> String {
+        let last = self.all().into_iter().rfind(|l| l["field"] == field);
+        last.map(|l| l["value"].as_str().unwrap().to_owned()).unwrap_or_default()
+    }
+}
+
+/// A field that hands the focus on in mid-text: the rest of the text goes nowhere, and the answer says how far it came.
+fn focus_moves_on(toolkit: &str) {
+    let desk = Desk::new();
+    let app = HandsOn::start(&desk, toolkit);
+    let snapshot = desk.ok(&["snapshot", "--app", app.name]);
+    let reference = |name: &str| refs_named(&snapshot, "textfield", name)[0].clone();
+    let text: String = ('a'..='z').chain('A'..='Z').chain('0'..='9').cycle().take(150).collect();
+    // Beyond the layout too, whose keys are borrowed.
+    let beyond: String = "漢字かな交じり文".chars().cycle().take(40).collect();
+    let mut elsewhere = String::new();
+    // After each of the first 16 characters it is looked, then after every 32.
+    for (field, text, stays, may_leak, to) in
+        [("Code", &text, 4, 0, "Next"), ("Late", &text, 40, 8, "Next"), ("Ask", &beyond, 4, 0, "Answer")]
+    {
+        let error = desk.err(&["--headed", "type", &reference(field), text]);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let shown: String = text.chars().take(stays).collect();
+        assert_eq!(app.holds(field), shown, "{toolkit} {field}: {error}");
+        if to == "Next" {
+            elsewhere.extend(text.chars().skip(stays).take(may_leak));
+            assert_eq!(app.holds(to), elsewhere, "{toolkit} {field}: {error}");
+        } else {
+            assert_eq!(app.holds(to), "", "{toolkit} {field}: {error}");
+        }
+        assert_eq!(error["code"], "ACTION_FAILED", "{error}");
+        let details = &error["details"];
+        // A dialog that has the keyboard already is seen by the window guard.
+        let kinds: &[&str] = if to == "Next" { &["focus_moved"] } else { &["focus_moved", "window_not_in_front"] };
+        assert!(kinds.contains(&details["kind"].as_str().unwrap()), "{error}");
+        assert_eq!(error["disposition"]["delivery"], "delivered_unverified", "{error}");
+        assert_eq!(details["characters_sent"], stays + may_leak, "{error}");
+        assert_eq!(
+            (&details["characters_before"], &details["characters_shown"]),
+            (&json!(0), &json!(stays)),
+            "{error}"
+        );
+        assert_eq!(
+            (&details["focus"]["role"], &details["focus"]["name"]),
+            (&json!("textfield"), &json!(to)),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_field_that_hands_the_focus_on_gtk3() {
+    focus_moves_on("gtk3");
+}
+
+#[test]
+fn a_field_that_hands_the_focus_on_qt5() {
+    focus_moves_on("qt5");
+}
+
+#[test]
+fn a_field_that_hands_the_focus_on_qt6() {
+    focus_moves_on("qt6");
+}
+
+/// A button that changes places with another while it is pressed: the answer says that it is not where it was pressed.
+#[test]
+fn a_target_that_changes_places_at_the_press_is_told() {
+    let desk = Desk::new();
+    let app = HandsOn::start(&desk, "gtk3");
+    let snapshot = desk.ok(&["snapshot", "--app", app.name]);
+    let stays = refs_named(&snapshot, "button", "Stays")[0].clone();
+    let data = desk.ok(&["--headed", "click", &stays]);
+    assert_eq!(data["disposition"]["delivery"], "delivered_unverified", "{data}");
+    assert_eq!(data["details"]["target_moved"], true, "{data}");
+    let pressed: Vec<Value> = app.all().into_iter().filter(|l| l["event"] == "press").collect();
+    assert_eq!(pressed.len(), 1, "{pressed:?}");
+    let events = Events::start(&desk, "still", "500,100");
+    let data = desk.ok(&["--headed", "click", &events.reference(&desk, "Area")]);
+    assert!(data["details"].get("target_moved").is_none(), "{data}");
+}

@@ -19,6 +19,7 @@ pub mod rungs;
 pub(crate) mod story;
 #[cfg(test)]
 mod tests;
+mod typing;
 pub mod verify;
 
 pub use entrance::command;

@@ -7,6 +7,7 @@ use super::ready::{ATTEMPT_MS, POLL_MS, resolve, worth_another_look};
 use super::report::{self, AutoWait};
 use super::rungs::{Climbed, End, Step, StepOutcome};
 use super::story::{self, Story};
+use super::typing::Typing;
 use super::verify::already_satisfied;
 use super::{TYPE_MS_PER_CHARACTER, Terms, reveal};
 use crate::command::values::Button;
@@ -18,9 +19,9 @@ use crate::input::aim::{Aim, aim, window_of};
 use crate::input::report::stopped;
 use crate::input::stage::{front, nothing_held_by_others};
 use crate::input::strokes;
-use crate::platform::{Action, Guard, Mechanism, Stroke, Window, WindowKey, WriteOutcome};
+use crate::platform::{Action, Guard, Mechanism, Presence, Stroke, Window, WindowKey, WriteOutcome};
 use crate::refs::entry::{Entry, RefMap};
-use crate::refs::resolve::{Purpose, Resolved};
+use crate::refs::resolve::{Purpose, Question, Resolved};
 use crate::vocab::state::State;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -67,7 +68,14 @@ pub fn perform(
     let lease = Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
     nothing_held_by_others(terms.platform, terms.session.as_deref())?;
     let climbed = climb(terms, map, entry, action, &key, looking)?;
-    report::finish(terms, map, entry, action, climbed, lease, waited)
+    let live = climbed.live.clone();
+    report::finish(terms, map, entry, action, climbed, lease, waited).map_err(|error| match action {
+        // All of it was sent, and the field doesn't show it: the focus may have left behind the last look.
+        Action::Type(text) if error.kind_name() == Some("post_action_verification") => {
+            Typing::begin(terms, map, entry, &live, text).tell(error, 2 * text.chars().count())
+        }
+        _ => error,
+    })
 }
 
 /// Waits without the lease until the element is there, shown and enabled.
@@ -165,7 +173,7 @@ fn climb(
         offscreen: false,
         end: End::AlreadySatisfied,
         deadline,
-        physical: Some(Physical { point, evidence, scrolled }),
+        physical: Some(Physical { point, evidence, scrolled, moved: Some(false) }),
     };
     if already_satisfied(action, &resolved.live.facts) {
         climbed.steps.push(step("already so", StepOutcome::Skipped));
@@ -196,11 +204,28 @@ fn climb(
         climbed.live = focused(terms, map, entry, &resolved, key, point, &mut climbed.steps)?;
     }
     let watch = terms.platform.watch(&climbed.live, deadline);
-    let played = terms.platform.play(&strokes, &guard, deadline)?;
-    if let Some(error) = stopped(&played) {
+    let typing = match action {
+        Action::Type(text) => Some(Typing::begin(terms, map, entry, &climbed.live, text)),
+        _ => None,
+    };
+    let played = match &typing {
+        Some(typing) => terms.platform.play_while(&strokes, &guard, deadline, &mut |events| typing.still(events))?,
+        None => terms.platform.play(&strokes, &guard, deadline)?,
+    };
+    if let Some(mut error) = stopped(&played) {
+        if let (Some(typing), true) = (&typing, played.touched) {
+            error = typing.tell(error, played.delivered);
+        }
         return Err(after_scroll(error, scrolled));
     }
     story::dispatched(terms, map, entry, action, json!({"mechanism": Mechanism::PhysicalSynthetic, "how": label}));
+    // What the wheel scrolls may well be the target's own place.
+    if guard.under.is_some()
+        && !matches!(action, Action::Scroll { .. })
+        && let Some(physical) = &mut climbed.physical
+    {
+        physical.moved = moved_away(terms, map, entry, point);
+    }
     climbed.steps.push(step(label, StepOutcome::Succeeded));
     climbed.end = End::Sent { outcome: WriteOutcome::Accepted, watch, unheard: false };
     Ok(climbed)
@@ -214,6 +239,28 @@ pub struct Physical {
     pub evidence: Value,
     /// Whether the element was scrolled into view first.
     pub scrolled: bool,
+    /// Whether the element lies elsewhere right after the press; none where that can't be read.
+    pub moved: Option<bool>,
+}
+
+/// Whether the element now lies elsewhere than at the point: then what was pressed may have been another that took its
+/// place between the last look and the press. What is hidden or gone has not moved: a menu closes at the click.
+fn moved_away(terms: &Terms<'_>, map: &RefMap, entry: &Entry, point: Point) -> Option<bool> {
+    let probe = Question::new(map, entry)?.ask(map, entry, true, terms.platform, Deadline::after_ms(ATTEMPT_MS));
+    let facts = match probe.element {
+        Presence::Live(facts) => facts,
+        Presence::Dead(_) => return Some(false),
+        Presence::Unknown(_) => return None,
+    };
+    match facts.bounds {
+        Evidence::Known(b) => {
+            let inside = (b.x..b.x + b.width).contains(&point.x) && (b.y..b.y + b.height).contains(&point.y);
+            let hidden = facts.states.known().is_some_and(|s| s.has(State::Hidden) || s.has(State::Offscreen));
+            Some(b.has_area() && !hidden && !inside)
+        }
+        Evidence::Absent => Some(false),
+        Evidence::Unknown(_) => None,
+    }
 }
 
 fn step(label: &str, outcome: StepOutcome) -> Step {

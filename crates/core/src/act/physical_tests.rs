@@ -11,6 +11,7 @@ use crate::vocab::capability::Capability;
 use crate::vocab::key::Combo;
 use crate::vocab::role::Role;
 use crate::vocab::state::{State, StateSet};
+use serde_json::json;
 
 fn button() -> RawTree {
     window(node(Role::Button).name("Save").can(Capability::Click).bounds(100.0, 50.0, 80.0, 20.0))
@@ -108,6 +109,44 @@ fn typing_clicks_for_the_focus_where_no_call_gives_it() {
     let answer = scene.headed(1, Action::Type("xyz".into())).unwrap();
     assert_eq!(delivery(&answer), "delivered_verified");
     assert_eq!(scene.fake.played.borrow().len(), 2);
+}
+
+#[test]
+fn a_focus_that_leaves_in_mid_text_ends_it_and_is_named() {
+    let tree = || {
+        let one = node(Role::TextField).name("Code").value("12").state(State::Focused).bounds(10.0, 10.0, 200.0, 20.0);
+        let two = |f: crate::tree::fixture::Spec| f.bounds(10.0, 50.0, 200.0, 20.0);
+        let next = two(node(Role::TextField).name("Next"));
+        node(Role::Window).child(one.can(Capability::TypeText)).child(next).build()
+    };
+    for secure in [false, true] {
+        let scene = Scene::new(tree());
+        *scene.fake.on_play.borrow_mut() = Some(Box::new(move |_, tree: &mut RawTree| {
+            tree.nodes[1].facts.states = Evidence::Known(StateSet::EMPTY);
+            tree.nodes[1].facts.value = Evidence::Known("1234".into());
+            tree.nodes[2].facts.states = Evidence::Known(StateSet::EMPTY.with(State::Focused));
+            tree.nodes[2].facts.secure = secure;
+        }));
+        let error = scene.headed(1, Action::Type("345".into())).unwrap_err();
+        assert_eq!((error.kind_name(), error.delivery()), (Some("focus_moved"), Delivery::DeliveredUnverified));
+        let details = error.details();
+        assert_eq!((&details["characters_before"], &details["characters_shown"]), (&json!(2), &json!(4)), "{error:?}");
+        let name = if secure { None } else { Some("Next") };
+        assert_eq!(details["focus"]["name"].as_str(), name, "{error:?}");
+        assert_eq!(details["focus"]["role"], "textfield", "{error:?}");
+    }
+}
+
+#[test]
+fn a_target_that_lies_elsewhere_after_the_press_is_told() {
+    let scene = Scene::new(button());
+    assert!(scene.headed(1, Action::Click).unwrap()["details"].get("target_moved").is_none());
+    *scene.fake.on_play.borrow_mut() = Some(Box::new(|_, tree: &mut RawTree| {
+        let bounds = crate::geometry::Rect { x: 300.0, y: 50.0, width: 80.0, height: 20.0 };
+        tree.nodes[1].facts.bounds = Evidence::Known(bounds);
+    }));
+    let answer = scene.headed(1, Action::Click).unwrap();
+    assert_eq!((&answer["details"]["target_moved"], delivery(&answer)), (&json!(true), "delivered_unverified"));
 }
 
 #[test]

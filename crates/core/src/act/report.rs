@@ -86,6 +86,10 @@ pub fn finish(
         if physical.scrolled {
             details.insert("preparatory_scroll".into(), json!(true));
         }
+        // Null: it can't be read.
+        if physical.moved != Some(false) {
+            details.insert("target_moved".into(), json!(physical.moved));
+        }
     }
     let (outcome, mut watch, unheard) = match end {
         End::NotSent(error) => return Err(error),

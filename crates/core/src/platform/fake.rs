@@ -288,6 +288,20 @@ impl Input for Fake {
         Ok(Played { planned, delivered: planned, touched: true, uncertain: false, stopped: None, release })
     }
 
+    fn play_while(
+        &self,
+        strokes: &[Stroke],
+        guard: &Guard,
+        deadline: Deadline,
+        still: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Played, Error> {
+        let mut played = self.play(strokes, guard, deadline)?;
+        if played.stopped.is_none() {
+            played.stopped = still(played.delivered).err();
+        }
+        Ok(played)
+    }
+
     fn window_at(&self, _: crate::geometry::Point, _: Deadline) -> Evidence<WindowKey> {
         Evidence::Known(self.above.borrow().clone().unwrap_or_else(Self::key))
     }

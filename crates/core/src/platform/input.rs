@@ -134,6 +134,24 @@ pub trait Input {
         Err(not_supported("physical input"))
     }
 
+    /// Plays as [`Input::play`] does, and asks in the middle of a text whether to go on: after each of its first
+    /// characters, then every few dozen, and where another window of the same process has got the keyboard. Asked only
+    /// once the window is known to have taken the keys from its queue, as far as it tells. An error of `still` ends the
+    /// sequence there, and is its `stopped`.
+    ///
+    /// # Errors
+    /// As [`Input::play`].
+    fn play_while(
+        &self,
+        strokes: &[Stroke],
+        guard: &Guard,
+        deadline: Deadline,
+        still: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Played, Error> {
+        let _ = (strokes, guard, deadline, still);
+        Err(not_supported("watched physical input"))
+    }
+
     /// Where the pointer is.
     fn pointer(&self, deadline: Deadline) -> Evidence<Point> {
         let _ = deadline;

@@ -176,6 +176,8 @@ pub struct Sentry<'a> {
     guard: Guard,
     /// The active window and the focus that were last found right.
     front: Option<(Option<u32>, u32)>,
+    /// Whether that has changed since it was last asked about.
+    moved: bool,
     ping: Option<Ping>,
 }
 
@@ -196,7 +198,7 @@ impl<'a> Sentry<'a> {
     /// # Errors
     /// Where the display fails.
     pub fn new(x: &'a Connection) -> Result<Self, X11Error> {
-        Ok(Self { x, tree: Tree::new(x)?, guard: Guard::default(), front: None, ping: None })
+        Ok(Self { x, tree: Tree::new(x)?, guard: Guard::default(), front: None, moved: false, ping: None })
     }
 
     /// Takes the first guard. Where the pointer is doesn't count yet: the sequence has still to bring it there.
@@ -308,7 +310,7 @@ impl<'a> Sentry<'a> {
             };
         }
         if right {
-            self.front = Some((active, focus));
+            self.moved |= self.front.replace((active, focus)).is_some();
             return Ok(());
         }
         let other = match active {
@@ -319,6 +321,11 @@ impl<'a> Sentry<'a> {
             },
         };
         Err(Stop::NotInFront(other.and_then(|w| self.tree.found(w))))
+    }
+
+    /// Whether the keyboard has passed to another window that is as right, since this was last asked.
+    pub fn has_moved(&mut self) -> bool {
+        std::mem::take(&mut self.moved)
     }
 
     fn check_under(&self, key: &WindowKey) -> Result<(), Stop> {

@@ -219,7 +219,11 @@ fn start_keeper(
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Err(failed()) };
     say(&mut stdin, &Start { desktop: desktop.to_owned(), place: place.clone() }).map_err(|_| failed())?;
     match Lines::new(stdout).next::<Answer>(Instant::now() + ANSWER + UNDOING) {
-        Heard::Line(Answer::Here) => Ok(()),
+        Heard::Line(Answer::Here) => {
+            // It outlives this command; in a process that serves many it must not stay a zombie.
+            std::thread::spawn(move || child.wait());
+            Ok(())
+        }
         _ => {
             let _ = child.kill();
             let _ = child.wait();

@@ -4,7 +4,7 @@
 use super::debt::Debt;
 use super::player::{Listener, Player};
 use super::signals::Termination;
-use super::talk::{Heard, Line, Lines, Progress, Score, Stop, say};
+use super::talk::{Heard, Line, Lines, Progress, Score, Stop, Verdict, say};
 use crate::x11::{self, Connection};
 use agent_desktop_core::platform::input::Release;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -23,7 +23,7 @@ pub fn play() -> i32 {
     let mut lines = Lines::new(io::stdin());
     let Heard::Line(score) = lines.next::<Score>(Instant::now() + ARRIVAL) else { return 1 };
     let end = Instant::now() + Duration::from_millis(score.left_ms);
-    let mut pipe = Pipe { termination, told: false };
+    let mut pipe = Pipe { termination, lines, watched: score.watched, told: false };
     let x = match x11::connect(&score.place.display, score.place.authority.as_deref(), end + UNDOING) {
         Ok(x) => x,
         Err(e) => return ended(&mut pipe, Progress::default(), Some(e.into()), Release::Complete),
@@ -61,6 +61,9 @@ fn ended(pipe: &mut Pipe, progress: Progress, stopped: Option<Stop>, release: Re
 /// The pipes to the command.
 struct Pipe {
     termination: Termination,
+    lines: Lines<io::Stdin>,
+    /// Whether the command wants to be asked.
+    watched: bool,
     told: bool,
 }
 
@@ -69,8 +72,42 @@ impl Listener for &mut Pipe {
         (**self).tell(line)
     }
 
+    fn watches(&self) -> bool {
+        self.watched
+    }
+
+    fn ask(&mut self, progress: Progress, end: Instant) -> Result<(), Stop> {
+        (**self).tell(&Line::Asks(progress))?;
+        if !self.readable(end)? {
+            return Err(Stop::Late);
+        }
+        match self.lines.next::<Verdict>(end) {
+            Heard::Line(Verdict::Go) => Ok(()),
+            Heard::Line(Verdict::Halt) => Err(Stop::Halted),
+            Heard::Nothing => Err(Stop::Late),
+            Heard::End => {
+                self.told = true;
+                Err(Stop::Told)
+            }
+        }
+    }
+
     fn wait(&mut self, span: Duration) -> Result<(), Stop> {
-        let end = Instant::now() + span;
+        // Unless it was asked, nothing is said on the input: whatever makes it readable is its end.
+        if self.readable(Instant::now() + span)? {
+            self.told = true;
+            return Err(Stop::Told);
+        }
+        Ok(())
+    }
+}
+
+impl Pipe {
+    /// Waits for the input, by a time.
+    ///
+    /// # Errors
+    /// `Told`, where the system ends us.
+    fn readable(&mut self, end: Instant) -> Result<bool, Stop> {
         loop {
             if self.told {
                 return Err(Stop::Told);
@@ -80,17 +117,17 @@ impl Listener for &mut Pipe {
             let mut fds =
                 [PollFd::new(&stdin, PollFlags::IN), PollFd::from_borrowed_fd(self.termination.as_fd(), PollFlags::IN)];
             let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-            match rustix::event::poll(&mut fds, Some(&timeout)) {
-                Ok(0) if left.is_zero() => return Ok(()),
+            let polled = rustix::event::poll(&mut fds, Some(&timeout));
+            let [input, termination] = fds.map(|f| !f.revents().is_empty());
+            match polled {
+                Ok(0) if left.is_zero() => return Ok(false),
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                // Nothing more is said on the input: whatever makes it readable is its end.
+                Ok(_) if input && !termination => return Ok(true),
                 Ok(_) | Err(_) => self.told = true,
             }
         }
     }
-}
 
-impl Pipe {
     fn tell(&mut self, line: &Line) -> Result<(), Stop> {
         say(&mut io::stdout().lock(), line).map_err(|_| {
             self.told = true;

@@ -205,7 +205,7 @@ impl Keeper<'_> {
         let Some(at) = found else { return Answer::NotHeld };
         if let (Hold::Button { at: to, .. }, Some(entry)) = (hold, self.entries.get_mut(at)) {
             // Here it is to be let go of, not where it was pressed.
-            let place = (to.x.round() as i16, to.y.round() as i16);
+            let place = (to.x.floor() as i16, to.y.floor() as i16);
             entry.debt.buttons.iter_mut().for_each(|(_, at)| *at = place);
         }
         let events = releases(hold);

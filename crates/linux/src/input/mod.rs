@@ -43,7 +43,17 @@ const KEEP: &str = "keep";
 
 impl Input for LinuxPlatform {
     fn play(&self, strokes: &[Stroke], guard: &Guard, deadline: Deadline) -> Result<Played, Error> {
-        play::play(self, strokes, guard, deadline)
+        play::play(self, strokes, guard, deadline, None)
+    }
+
+    fn play_while(
+        &self,
+        strokes: &[Stroke],
+        guard: &Guard,
+        deadline: Deadline,
+        still: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Played, Error> {
+        play::play(self, strokes, guard, deadline, Some(still))
     }
 
     fn pointer(&self, deadline: Deadline) -> Evidence<Point> {

@@ -5,7 +5,7 @@ use super::held;
 use super::holder::UNDOING;
 use super::kept::Files;
 use super::player::planned;
-use super::talk::{Heard, Line, Lines, Place, Progress, Score, Stop, left_ms, played, say};
+use super::talk::{Heard, Line, Lines, Place, Progress, Score, Stop, Verdict, left_ms, played, say};
 use super::{HOLDER, PLAY, text};
 use crate::LinuxPlatform;
 use crate::process::spawn;
@@ -22,7 +22,20 @@ use std::time::{Duration, Instant};
 /// How long a process that has said its last may take to end.
 const LEAVING: Duration = Duration::from_millis(500);
 
-pub fn play(platform: &LinuxPlatform, strokes: &[Stroke], guard: &Guard, deadline: Deadline) -> Result<Played, Error> {
+/// Whether to go on, asked with the number of events acknowledged.
+pub type Still<'a> = &'a mut dyn FnMut(usize) -> Result<(), Error>;
+
+/// Plays by a holder; where there is a `still`, it is asked in the middle of texts.
+///
+/// # Errors
+/// Where proven that nothing was delivered.
+pub fn play(
+    platform: &LinuxPlatform,
+    strokes: &[Stroke],
+    guard: &Guard,
+    deadline: Deadline,
+    still: Option<Still<'_>>,
+) -> Result<Played, Error> {
     for stroke in strokes {
         if let Stroke::Text(typed) = stroke
             && let Some(c) = text::untypable(typed)
@@ -38,9 +51,14 @@ pub fn play(platform: &LinuxPlatform, strokes: &[Stroke], guard: &Guard, deadlin
     let left_over = held::recover(&files, &place)?;
     let mut child = start(program, PLAY)?;
     let count = planned(strokes);
-    let score =
-        Score { place: place.clone(), strokes: strokes.to_vec(), guard: guard.clone(), left_ms: left_ms(deadline) };
-    let mut heard = listen(&mut child, &score, deadline);
+    let score = Score {
+        place: place.clone(),
+        strokes: strokes.to_vec(),
+        guard: guard.clone(),
+        left_ms: left_ms(deadline),
+        watched: still.is_some(),
+    };
+    let mut heard = listen(&mut child, &score, deadline, still);
     leave(child);
     if let Some(undo) = heard.undo.take() {
         heard.release = undo_for_it(&place, &undo);
@@ -52,7 +70,11 @@ pub fn play(platform: &LinuxPlatform, strokes: &[Stroke], guard: &Guard, deadlin
     if left_over && heard.release == Release::Complete {
         heard.release = Release::Posted;
     }
-    Ok(played(count, heard.progress, heard.stopped.as_ref(), heard.release))
+    let mut played = played(count, heard.progress, heard.stopped.as_ref(), heard.release);
+    if let (Some(Stop::Halted), Some(reason), Some(stopped)) = (heard.stopped, heard.reason, &mut played.stopped) {
+        *stopped = reason.with_delivery(stopped.delivery());
+    }
+    Ok(played)
 }
 
 /// What was heard of a holder.
@@ -64,11 +86,19 @@ struct Report {
     undo: Option<Debt>,
     /// It died before it sent anything.
     nothing: bool,
+    /// Why it was told not to go on.
+    reason: Option<Error>,
 }
 
-fn listen(child: &mut Child, score: &Score, deadline: Deadline) -> Report {
-    let mut report =
-        Report { progress: Progress::default(), stopped: None, release: Release::Complete, undo: None, nothing: false };
+fn listen(child: &mut Child, score: &Score, deadline: Deadline, mut still: Option<Still<'_>>) -> Report {
+    let mut report = Report {
+        progress: Progress::default(),
+        stopped: None,
+        release: Release::Complete,
+        undo: None,
+        nothing: false,
+        reason: None,
+    };
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         report.nothing = true;
         return report;
@@ -91,6 +121,15 @@ fn listen(child: &mut Child, score: &Score, deadline: Deadline) -> Report {
             Heard::Line(Line::Done(now)) => {
                 begun = true;
                 report.progress = now;
+            }
+            Heard::Line(Line::Asks(now)) => {
+                report.progress = now;
+                report.reason = still.as_mut().and_then(|still| still(now.delivered).err());
+                let verdict = if report.reason.is_some() { Verdict::Halt } else { Verdict::Go };
+                // A holder that hears nothing more undoes and ends.
+                if lifeline.as_mut().is_none_or(|stdin| say(stdin, &verdict).is_err()) {
+                    lifeline = None;
+                }
             }
             Heard::Line(Line::Ended { progress, stopped, release }) => {
                 (report.progress, report.stopped, report.release) = (progress, stopped, release);

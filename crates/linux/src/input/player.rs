@@ -26,6 +26,20 @@ pub trait Listener {
     /// Where nobody is there to hear it: nothing more may be pressed then.
     fn tell(&mut self, line: &Line) -> Result<(), Stop>;
 
+    /// Whether it wants to be asked in the middle of texts.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// Asks whether to go on, and waits for the answer until `end`.
+    ///
+    /// # Errors
+    /// `Halted` where not, `Told`, `Late`.
+    fn ask(&mut self, progress: Progress, end: Instant) -> Result<(), Stop> {
+        let _ = (progress, end);
+        Ok(())
+    }
+
     /// Waits so long, or until it is to stop.
     ///
     /// # Errors
@@ -60,6 +74,10 @@ pub struct Player<'a, L> {
     pub(super) ear: Option<super::text::Ear>,
     /// A window of our own, for the server's time.
     pub(super) own: Option<u32>,
+    /// How many characters of the text are typed.
+    pub(super) typed: usize,
+    /// The windows that there were at the last look, sorted.
+    pub(super) windows: Vec<u32>,
     /// Where the sequence has put the pointer.
     aimed: Option<(i16, i16)>,
     down: Vec<Pressed>,
@@ -87,6 +105,8 @@ impl<'a, L: Listener> Player<'a, L> {
             place,
             ear: None,
             own: None,
+            typed: 0,
+            windows: Vec::new(),
             aimed: None,
             down: Vec::new(),
             used: Vec::new(),
@@ -140,7 +160,8 @@ impl<'a, L: Listener> Player<'a, L> {
     }
 
     fn go_to(&mut self, point: Point) -> Result<(), Stop> {
-        let whole = |n: f64| if n.is_finite() { n.round().clamp(-32_768.0, 32_767.0) as i16 } else { i16::MIN };
+        // A pixel reaches from its number to below the next: 1279.6 is the last one of 1280.
+        let whole = |n: f64| if n.is_finite() { n.floor().clamp(-32_768.0, 32_767.0) as i16 } else { i16::MIN };
         let place = (whole(point.x), whole(point.y));
         self.aimed = Some(place);
         self.progress.uncertain = true;

@@ -34,6 +34,18 @@ pub struct Score {
     pub guard: Guard,
     /// How long it may take, in milliseconds.
     pub left_ms: u64,
+    /// Whether to ask in the middle of a text, and wait for a [`Verdict`].
+    pub watched: bool,
+}
+
+/// The answer to [`Line::Asks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Go on.
+    Go,
+    /// Undo and end.
+    Halt,
 }
 
 /// What a player says.
@@ -44,6 +56,8 @@ pub enum Line {
     Owes(Debt),
     /// The display acknowledged so many events of the sequence.
     Done(Progress),
+    /// The window has taken what was sent: shall it go on?
+    Asks(Progress),
     /// The sequence is over and nothing is owed, as far as `release` says.
     Ended {
         /// How far it came.
@@ -140,6 +154,8 @@ pub enum Stop {
     Late,
     /// The command that wanted it is gone, or the system ends us.
     Told,
+    /// The command looked, and wants no more of it.
+    Halted,
     /// The pointer is not where it was sent.
     Confined,
     /// There is no way to press this.
@@ -174,6 +190,8 @@ impl Stop {
             Stop::Silent => Error::before(Code::AppUnresponsive, "the window takes no input from its queue")
                 .kind("application_silent"),
             Stop::Late => Error::before(Code::Timeout, "the input did not end in time").kind("input_deadline"),
+            // The command has the reason, and says that instead.
+            Stop::Halted => failed("the input was ended before its end").kind("input_interrupted"),
             Stop::Told => failed("the input was interrupted").kind("input_interrupted"),
             Stop::Confined => failed("the pointer did not go where it was sent")
                 .kind("pointer_confined")

@@ -24,6 +24,10 @@ use x11rb::protocol::xproto::{
 
 /// After so many characters the window must have taken them, so that a hung one isn't filled with text.
 const PACE: usize = 200;
+/// Where the command watches: it is asked after each of so many characters, and then always after so many. Fields that
+/// hand the focus on are short: codes, dates, numbers of cards.
+const WATCHED_SINGLY: usize = 16;
+const WATCHED_PACE: usize = 32;
 /// How long a window that answers no pings gets to take borrowed keys from its queue.
 const BLIND_MS: u64 = 150;
 /// How often a wait looks whether it is to stop.
@@ -32,6 +36,10 @@ const LOOK: Duration = Duration::from_millis(50);
 const PROBE_MS: u64 = 300;
 /// How long the end of a text without borrowed keys waits for the window.
 const COURTESY_MS: u64 = 100;
+/// What a window that doesn't tell gets to deal with its keys before it is looked whether it still has the focus.
+const UNHEARD: Duration = Duration::from_millis(5);
+/// What a new window gets to take the focus.
+const NEW_WINDOW: Duration = Duration::from_millis(100);
 /// So that the last key has a time of its own.
 const TICK: Duration = Duration::from_millis(2);
 
@@ -90,6 +98,7 @@ impl<L: Listener> Player<'_, L> {
         if let Some(c) = untypable(text) {
             return Err(Stop::NoKey(format!("U+{:04X}", u32::from(c))));
         }
+        self.typed = 0;
         let own_down = self.lift_modifiers()?;
         let typed = self.type_all(text);
         // A stop leaves all of it to whoever pays the debt.
@@ -184,7 +193,8 @@ impl<L: Listener> Player<'_, L> {
             }
         }
         self.type_batch(&batch, &borrowed, &spare)?;
-        if borrowed.is_empty() {
+        // Who watches has the window's word already.
+        if borrowed.is_empty() && !self.listener.watches() {
             self.ping(COURTESY_MS)?;
         }
         Ok(())
@@ -233,9 +243,32 @@ impl<L: Listener> Player<'_, L> {
             self.owe()?;
         }
         let mut level = 0;
-        for chunk in strokes.chunks(PACE) {
-            let settle = !borrowed.is_empty() || chunk.len() == PACE;
-            let ear = if settle { self.ear()? } else { Ear::Deaf };
+        let mut rest = &strokes[..];
+        while !rest.is_empty() {
+            let watched = self.listener.watches();
+            // Asked between the chunks: after the last character the focus may go wherever it does.
+            if watched && self.windows_changed()? {
+                self.still_on(NEW_WINDOW)?;
+                self.sentry.check_front()?;
+            }
+            if watched && self.typed > 0 {
+                self.listener.ask(self.progress, self.end)?;
+            }
+            if watched && self.typed == 1 && self.ear == Some(Ear::Deaf) {
+                self.ear = Some(self.user_time_soon()?);
+            }
+            let known = if watched || !borrowed.is_empty() || rest.len() >= PACE { self.ear()? } else { Ear::Deaf };
+            let pace = match known {
+                _ if !watched => PACE,
+                // A window that doesn't tell gets a pause each time.
+                Ear::Deaf if self.typed > 0 && !borrowed.is_empty() => WATCHED_PACE,
+                _ if self.typed < WATCHED_SINGLY => 1,
+                _ => WATCHED_PACE,
+            };
+            let (chunk, after) = rest.split_at(pace.min(rest.len()));
+            rest = after;
+            let settle = watched || !borrowed.is_empty() || chunk.len() == PACE;
+            let ear = if settle { known } else { Ear::Deaf };
             let mut since = None;
             for (at, stroke) in chunk.iter().enumerate() {
                 self.level(&mut level, stroke.modifiers)?;
@@ -244,12 +277,20 @@ impl<L: Listener> Player<'_, L> {
                     since = Some(self.server_time()?);
                 }
                 self.character(stroke.keycode)?;
+                self.typed += 1;
             }
             match (ear, since) {
                 _ if !settle => {}
                 (Ear::Pong, _) if self.ping(u64::MAX)? => {}
                 (Ear::Pong, _) => return Err(Stop::Silent),
-                (Ear::UserTime(window), Some(since)) => self.taken(window, since)?,
+                (Ear::UserTime(window), Some(since)) => {
+                    self.taken(window, since)?;
+                    // Taken is not yet dealt with.
+                    if watched {
+                        self.still_on(UNHEARD)?;
+                    }
+                }
+                _ if borrowed.is_empty() && watched => self.still_on(UNHEARD)?,
                 _ if borrowed.is_empty() => {}
                 _ => self.still_on(Duration::from_millis(BLIND_MS))?,
             }
@@ -257,6 +298,17 @@ impl<L: Listener> Player<'_, L> {
         self.level(&mut level, 0)?;
         self.debt.keys = before;
         self.owe()
+    }
+
+    /// Whether windows have come or gone since this was last asked: a dialog that opens gets the focus only once its
+    /// window manager has come to it.
+    fn windows_changed(&mut self) -> Result<bool, Stop> {
+        let asked = self.x.raw().query_tree(self.x.root()).map_err(X11Error::from)?;
+        let mut now = asked.reply().map_err(X11Error::from)?.children;
+        now.sort_unstable();
+        let changed = self.typed > 0 && now != self.windows;
+        self.windows = now;
+        Ok(changed)
     }
 
     /// Holds exactly these modifier bits.
@@ -274,7 +326,16 @@ impl<L: Listener> Player<'_, L> {
     /// One character, with nobody else's request between the check of the guard and the key.
     fn character(&mut self, keycode: u8) -> Result<(), Stop> {
         self.x.raw().grab_server().map_err(X11Error::from)?;
-        let sent = match self.sentry.check_front() {
+        let mut front = self.sentry.check_front();
+        if front.is_ok() && self.sentry.has_moved() && self.listener.watches() {
+            // A popup of its own has the keyboard now. Others must be able to go on meanwhile.
+            self.x.raw().ungrab_server().map_err(X11Error::from)?;
+            xtest::sync(self.x)?;
+            self.listener.ask(self.progress, self.end)?;
+            self.x.raw().grab_server().map_err(X11Error::from)?;
+            front = self.sentry.check_front();
+        }
+        let sent = match front {
             Ok(()) => self.sent(|x| xtest::key(x, keycode, true).and_then(|()| xtest::key(x, keycode, false))),
             Err(stop) => Err(stop),
         };
@@ -366,6 +427,18 @@ impl<L: Listener> Player<'_, L> {
         let kept = other.unwrap_or(window);
         let stored = self.property(kept, self.atom(b"_NET_WM_USER_TIME")?)?.is_some();
         Ok(if stored || other.is_some() { Ear::UserTime(kept) } else { Ear::Deaf })
+    }
+
+    /// The same, once the first key is on its way: there is no such property before a window's first key.
+    fn user_time_soon(&mut self) -> Result<Ear, Stop> {
+        let by = Instant::now() + Duration::from_millis(COURTESY_MS);
+        loop {
+            let ear = self.user_time()?;
+            if ear != Ear::Deaf || Instant::now() >= by {
+                return Ok(ear);
+            }
+            self.still_on(TICK)?;
+        }
     }
 
     /// Waits until the window has taken a key that was pressed at this time or later.
