@@ -68,10 +68,34 @@ pub fn text_part(
     if range.is_empty() {
         return Ok(TextPart { text: String::new(), range, length });
     }
-    let ask = Call::with(target, i::TEXT, "GetText", Body::Ints(int(range.start), int(range.end)));
+    // Where UTF-16 units are counted, the units beside the part say whether it begins or ends inside of a character.
+    let read = match toolkit.qt() {
+        true => range.start.saturating_sub(1)..(range.end + 1).min(length),
+        false => range.clone(),
+    };
+    let ask = Call::with(target, i::TEXT, "GetText", Body::Ints(int(read.start), int(read.end)));
     let text = wire.call(ask, deadline).and_then(|r| r.text()).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
+    let (text, range) = if toolkit.qt() { whole_characters(text, &read, range) } else { (text, range) };
     let text = if toolkit.pads_wide_characters() { without_padding(&text, range.start > 0) } else { text };
     Ok(TextPart { text, range, length })
+}
+
+/// A part of a text whose offsets count UTF-16 units, of what was read around it: without the halves of characters at its
+/// ends, for which Qt puts a question mark.
+fn whole_characters(text: String, read: &Range<u64>, wanted: Range<u64>) -> (String, Range<u64>) {
+    let units: Vec<u16> = text.encode_utf16().collect();
+    if units.len() as u64 != read.end - read.start {
+        return (text, wanted);
+    }
+    let second_half = |at: u64| {
+        let at = usize::try_from(at - read.start).unwrap_or(usize::MAX);
+        units.get(at).is_some_and(|u| (0xdc00..0xe000).contains(u))
+    };
+    let start = wanted.start + u64::from(second_half(wanted.start));
+    let end = (wanted.end - u64::from(second_half(wanted.end))).max(start);
+    let slice = usize::try_from(start - read.start).ok().zip(usize::try_from(end - read.start).ok());
+    let part = slice.and_then(|(from, to)| units.get(from..to)).map(String::from_utf16_lossy);
+    (part.unwrap_or_default(), start..end)
 }
 
 /// The text without the U+FEFF that Gecko puts behind each character of two UTF-16 units, also where the part begins
@@ -319,6 +343,18 @@ pub fn cell_at(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_has_no_halves_of_characters() {
+        // "a😀b" counts four: what is read is one more on either side, with a question mark for a half.
+        let part = |text: &str, read, wanted| whole_characters(text.to_owned(), &read, wanted);
+        assert_eq!(part("a\u{1f600}b", 0..4, 1..3), ("\u{1f600}".to_owned(), 1..3));
+        assert_eq!(part("\u{1f600}b", 1..4, 2..4), ("b".to_owned(), 3..4));
+        assert_eq!(part("a\u{1f600}", 0..3, 0..2), ("a".to_owned(), 0..1));
+        assert_eq!(part("?b", 2..4, 3..4), ("b".to_owned(), 3..4));
+        assert_eq!(part("\u{1f600}", 1..3, 2..2), (String::new(), 3..3));
+        assert_eq!(part("plain", 0..5, 1..4), ("lai".to_owned(), 1..4));
+    }
 
     #[test]
     fn padding_is_taken_off_where_a_part_begins_in_it() {

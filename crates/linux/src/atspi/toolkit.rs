@@ -58,7 +58,7 @@ impl Toolkit {
         }
     }
 
-    fn qt(self) -> bool {
+    pub fn qt(self) -> bool {
         matches!(self, Qt5 | Qt6)
     }
 
