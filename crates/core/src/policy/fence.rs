@@ -313,6 +313,17 @@ impl Input for Fence {
         self.inner.play(&strokes, &guard, deadline)
     }
 
+    fn play_while(
+        &self,
+        strokes: &[Stroke],
+        guard: &Guard,
+        deadline: Deadline,
+        still: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Played> {
+        let (strokes, guard) = self.within(strokes, guard, deadline)?;
+        self.inner.play_while(&strokes, &guard, deadline, still)
+    }
+
     fn pointer(&self, deadline: Deadline) -> Evidence<Point> {
         self.inner.pointer(deadline)
     }
