@@ -9,6 +9,7 @@ pub mod keyboard;
 pub mod notifications;
 pub mod observe;
 pub mod pointer;
+pub mod read;
 mod run;
 pub mod session;
 pub mod system;
