@@ -225,8 +225,6 @@ fn physical_commands_need_headed_and_say_how() {
 fn what_is_not_built_says_so() {
     for args in [
         &["list-notifications"][..],
-        &["session", "list"],
-        &["trace", "show"],
         &["cursor-overlay", "disable"],
         &["batch", "[]"],
         &["wait", "--notification"],
@@ -237,7 +235,6 @@ fn what_is_not_built_says_so() {
         &["snapshot", "-w", "button:OK"],
         &["click", "@s8f3:e1", "--wait-for-gone", "button:OK"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
-        &["version", "--trace", "/tmp/x"],
     ] {
         let envelope = refused(args, 1, "PLATFORM_NOT_SUPPORTED");
         assert_eq!(envelope["error"]["details"]["kind"], "not_available", "{args:?}: {envelope}");
