@@ -232,6 +232,77 @@ fn on_other_layouts() {
     }
 }
 
+/// The other toolkits, on one layout with AltGr and one that is not Latin.
+fn short_texts_on_other_layouts(toolkit: &str) {
+    let d = Desktop::start();
+    for layout in ["de", "ru"] {
+        d.tool("setxkbmap", &[layout]);
+        let before = d.layout();
+        let mut field = d.field(toolkit, &format!("{toolkit} {layout}"));
+        for text in ["Größe {x} @ €, Zyklop! yz", "Привет, Ёж! №1", "日本 ☃ 😀"] {
+            field.exact(&d, text);
+        }
+        assert_eq!(d.layout(), before, "{toolkit} {layout}");
+    }
+}
+
+#[test]
+fn short_texts_on_other_layouts_gtk4() {
+    short_texts_on_other_layouts("gtk4");
+}
+
+#[test]
+fn short_texts_on_other_layouts_qt5() {
+    short_texts_on_other_layouts("qt5");
+}
+
+#[test]
+fn short_texts_on_other_layouts_qt6() {
+    short_texts_on_other_layouts("qt6");
+}
+
+/// Two thousand different characters, each on a borrowed key.
+#[test]
+fn two_thousand_characters_beyond_the_layout() {
+    let d = Desktop::start();
+    let before = d.layout();
+    let mut field = d.field("gtk3", "many");
+    let text: String = (0..2_000u32).filter_map(|n| char::from_u32(0x4e00 + n * 7)).collect();
+    assert_eq!(text.chars().count(), 2_000);
+    field.exact(&d, &text);
+    assert_eq!(d.layout(), before);
+    assert_eq!(d.down(), (vec![], 0));
+}
+
+#[test]
+fn another_layouts_letter_on_the_key_l_locks_the_screen_as_well() {
+    let d = Desktop::start();
+    let dangerous = |combo: &str| d.platform.dangerous(&Combo::parse(combo).unwrap());
+    assert!(dangerous("super+l") && !dangerous("super+д"));
+    for layout in ["ru", "us,ru"] {
+        d.tool("setxkbmap", &["-layout", layout]);
+        assert!(dangerous("super+д") && dangerous("super+Д") && dangerous("ctrl+super+д"), "{layout}");
+        assert!(!dangerous("super+ж") && !dangerous("ctrl+д") && !dangerous("super+k"), "{layout}");
+    }
+}
+
+/// Of a keeper that was killed nothing is left, in a process that lives on; and the next input lets go of its keys.
+#[test]
+fn a_killed_keeper_is_no_zombie() {
+    let d = Desktop::start();
+    let shift = Hold::Keys(Combo::parse("shift").unwrap());
+    d.platform.hold(&shift, None, 30_000, &Guard::default(), Deadline::after_ms(5_000)).unwrap();
+    let own = std::process::id().to_string();
+    let keeper = d.tool("pgrep", &["-n", "-P", &own, "-f", "input __input-holder keep"]).trim().to_owned();
+    d.tool("kill", &["-KILL", &keeper]);
+    d.until("it is gone altogether", |d| d.tool("ps", &["-o", "stat=", "-p", &keeper]).trim().is_empty());
+    assert!(!d.down().0.is_empty());
+    // Any input at all settles what it left.
+    let played = d.play(&[Stroke::Move(Point { x: 5.0, y: 5.0 })], &Guard::default());
+    assert_eq!((played.stopped, played.release), (None, Release::Posted));
+    assert!(d.down().0.is_empty());
+}
+
 #[test]
 fn locks_and_modifiers_of_others_are_put_back() {
     let d = Desktop::start();
