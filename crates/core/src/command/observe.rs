@@ -11,7 +11,7 @@ use crate::vocab::role::Role;
 use crate::vocab::surface::Surface;
 use clap::Args;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Time limit of a snapshot.
 pub const SNAPSHOT_TIMEOUT_MS: u64 = 3_000;
