@@ -353,6 +353,26 @@ fn nothing_stays_down_when_the_command_is_killed() {
     assert!(events.contains("press 1") && events.contains("release 1"), "{events}");
 }
 
+/// A display that stalls beyond everybody's patience lets go once it goes on, without any further command.
+#[test]
+fn nothing_stays_down_when_the_display_stalls() {
+    let d = Desktop::start();
+    let field = d.field("gtk3", "stalled");
+    let (strokes, guard) = drag(&field.key.clone().unwrap(), &d);
+    let authority = d.record.env.display().unwrap().1.unwrap().to_str().unwrap().to_owned();
+    let server = d.tool("pgrep", &["-f", &format!("^[^ ]*Xvfb .*{authority}")]).trim().to_owned();
+    assert!(server.parse::<i32>().is_ok(), "one server: {server}");
+    let mut command = d.player(&strokes, &guard);
+    d.until("it is down", |d| d.down() == (vec![], 0x100));
+    d.tool("kill", &["-STOP", &server]);
+    // The command is told to end, and nobody's releases are heard.
+    d.tool("kill", &["-KILL", &command.id().to_string()]);
+    command.wait().unwrap();
+    std::thread::sleep(Duration::from_secs(6));
+    d.tool("kill", &["-CONT", &server]);
+    d.until("it is released", |d| d.down() == (vec![], 0));
+}
+
 #[test]
 fn the_layout_is_restored_when_the_command_is_killed() {
     let d = Desktop::start();
