@@ -38,7 +38,7 @@ pub(super) fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
     ReadPlan { bounds: args.include_bounds, ..ReadPlan::contract(deadline) }
 }
 
-pub(super) fn options(args: &Snapshot) -> Options {
+pub(crate) fn options(args: &Snapshot) -> Options {
     Options {
         max_depth: u32::from(args.depth()),
         free_wrappers: args.max_depth.is_none() && !args.is_skeleton(),
