@@ -2,6 +2,7 @@
 
 use super::globals::Globals;
 use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
+use crate::debug::Seen;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Clipboard, Platform, Policy};
 use crate::policy::{Fence, Rules};
@@ -83,6 +84,7 @@ pub struct Context {
     desktop: Option<String>,
     attached: OnceCell<Option<Attached>>,
     recorder: OnceCell<Rc<Recorder>>,
+    seen: Seen,
 }
 
 impl Context {
@@ -109,6 +111,7 @@ impl Context {
             desktop,
             attached: OnceCell::new(),
             recorder: OnceCell::new(),
+            seen: Seen::default(),
         })
     }
 
@@ -137,6 +140,7 @@ impl Context {
             desktop: self.desktop.clone(),
             attached: OnceCell::new(),
             recorder: OnceCell::new(),
+            seen: Seen::default(),
         })
     }
 
@@ -213,6 +217,11 @@ impl Context {
             all.entry(self.session.clone()).or_insert_with(|| Rc::new(Recorder::of(self))).clone()
         };
         self.recorder.get_or_init(of_session)
+    }
+
+    /// What a page for people shows of this command.
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
     }
 
     /// The agent, where one is named.
