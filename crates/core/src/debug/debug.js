@@ -87,7 +87,7 @@
     $("legend").replaceChildren();
     for (const [kind, words] of KINDS) {
       const n = nodes.filter((x) => x.kind === kind).length;
-      if (!n && kind === "target") continue;
+      if (!n && kind !== "context") continue;
       const b = make("button", "key " + kind);
       b.type = "button";
       b.append(make("i"), make("span", "", words), make("b", "", String(n)));

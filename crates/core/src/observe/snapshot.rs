@@ -68,7 +68,8 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
 pub(crate) fn read(context: &Context, args: &Snapshot, deadline: Deadline) -> Result<(locate::Root, RawTree), Error> {
     let platform = context.platform()?;
     let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
-    let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &window_plan(context, args, deadline))?;
+    let mut tree =
+        platform.read_tree(&root.handle, &root.above, &root.process, &window_plan(context, args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
