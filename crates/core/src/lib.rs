@@ -16,6 +16,7 @@ pub mod geometry;
 mod html;
 pub mod input;
 pub mod observe;
+pub mod overlay;
 pub mod platform;
 pub mod policy;
 pub mod query;

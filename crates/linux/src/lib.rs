@@ -8,6 +8,7 @@ pub mod desktop;
 pub mod input;
 pub mod operate;
 pub mod outcome;
+pub mod overlay;
 pub mod platform;
 pub mod process;
 mod programs;

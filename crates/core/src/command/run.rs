@@ -5,7 +5,9 @@ use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
 use crate::wait::selector::Selector;
-use crate::{apps, batch, capture, clipboard, debug, input, observe, session, skills, system, trace, wait, windows};
+use crate::{
+    apps, batch, capture, clipboard, debug, input, observe, overlay, session, skills, system, trace, wait, windows,
+};
 use serde_json::json;
 
 /// Runs a command and, where its session or `--trace` asks for it, records that it ran.
@@ -119,6 +121,7 @@ fn dispatch(command: &Command, context: &Context) -> Answer {
         Command::Batch(args) => batch::run(context, args),
         Command::Session(args) => session::run(context, args),
         Command::Trace(args) => trace::run(context, args),
+        Command::CursorOverlay(args) => overlay::run(context, args),
         other => Err(not_available(other.name())),
     }
 }
@@ -132,6 +135,7 @@ fn admit(command: &Command, context: &Context) -> Result<()> {
         return Err(Error::invalid(format!("{} doesn't take --wait-for and --wait-for-gone", spec.name)));
     }
     debug::admit(command, context)?;
+    overlay::admit(command, context)?;
     if let Command::Snapshot(args) = command
         && args.root.is_some()
         && globals.waits()

@@ -334,6 +334,8 @@ impl Capture for Fake {}
 
 impl Clipboard for Fake {}
 
+impl super::Overlay for Fake {}
+
 impl Platform for Fake {
     fn name(&self) -> &'static str {
         "fake"
