@@ -7,6 +7,12 @@ use std::time::{Duration, Instant};
 pub struct Deadline(Instant);
 
 impl Deadline {
+    /// The same, so much later: for time that was not the deadline's to count.
+    #[must_use]
+    pub fn later(self, by: Duration) -> Self {
+        Self(self.instant().checked_add(by).unwrap_or_else(|| self.instant()))
+    }
+
     /// The deadline `ms` milliseconds from now.
     pub fn after_ms(ms: u64) -> Self {
         Self::after(Duration::from_millis(ms))

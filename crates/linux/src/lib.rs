@@ -9,6 +9,7 @@ pub mod input;
 mod listen;
 pub mod operate;
 pub mod outcome;
+pub mod overlay;
 pub mod platform;
 pub mod process;
 mod programs;

@@ -10,6 +10,7 @@ use agent_desktop_linux::desktop::{
     self, DesktopEnv, DesktopError, Desktops, Geometry, Home, Listed, Record, Session, StartOptions, SupervisorCommand,
 };
 use agent_desktop_linux::input::HOLDER;
+use agent_desktop_linux::overlay::OVERLAY;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
@@ -204,6 +205,7 @@ pub fn hidden(name: &str, args: &[OsString]) -> Option<i32> {
     match (name, args) {
         (SUPERVISOR, [dir]) => Some(desktop::supervisor_main(Path::new(dir))),
         (HOLDER, args) => Some(agent_desktop_linux::input::holder_main(args)),
+        (OVERLAY, []) => Some(agent_desktop_linux::overlay::renderer_main()),
         (OWNER, args) => Some(agent_desktop_linux::clipboard::owner_main(args)),
         _ => None,
     }

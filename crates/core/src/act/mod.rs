@@ -27,6 +27,7 @@ pub use entrance::command;
 use crate::command::Context;
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
+use crate::overlay::{self, Cursor};
 use crate::platform::{Action, Platform, Policy};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::admissible;
@@ -58,6 +59,8 @@ pub struct Terms<'a> {
     pub session: Option<String>,
     /// What reads the window before the dispatch, where the caller wants to know what changed.
     pub observer: Option<&'a observe::Observer<'a>>,
+    /// The agent's cursor, where the session shows one.
+    pub cursor: Option<Cursor>,
     /// Where events go.
     pub trace: &'a Recorder,
 }
@@ -73,6 +76,7 @@ impl<'a> Terms<'a> {
             lease_path: lease::path(&map.desktop)?,
             session: context.session().map(str::to_owned),
             observer: None,
+            cursor: Cursor::of(context),
             trace: context.trace(),
         })
     }
@@ -95,11 +99,12 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
         _ => 0,
     };
     let single_shot = terms.timeout_ms == 0;
-    let deadline = Deadline::after_ms(if single_shot { 0 } else { terms.timeout_ms.saturating_add(extra) });
+    let mut deadline = Deadline::after_ms(if single_shot { 0 } else { terms.timeout_ms.saturating_add(extra) });
     if terms.policy == Policy::Headed && physical::prefers(action) {
         return physical::perform(terms, map, entry, action, deadline, single_shot);
     }
     let mut waited = AutoWait::default();
+    let mut there = false;
     loop {
         let ready = ready::wait_until_actionable(terms, map, entry, action, deadline, single_shot, &mut waited);
         match ready {
@@ -108,6 +113,9 @@ pub fn perform(terms: &Terms<'_>, map: &RefMap, number: u32, action: &Action) ->
                 return physical::perform(terms, map, entry, action, deadline, single_shot);
             }
             other => other?,
+        }
+        if !std::mem::replace(&mut there, true) {
+            deadline = deadline.later(overlay::to_element(terms, map, entry, Some(action)));
         }
         terms.look();
         let lease = lease::Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;

@@ -19,6 +19,7 @@ use crate::input::aim::{Aim, aim, window_of};
 use crate::input::report::stopped;
 use crate::input::stage::{front, nothing_held_by_others};
 use crate::input::strokes;
+use crate::overlay;
 use crate::platform::{Action, Guard, Mechanism, Presence, Stroke, Window, WindowKey, WriteOutcome};
 use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::{Purpose, Question, Resolved};
@@ -64,6 +65,8 @@ pub fn perform(
     // A single shot still needs the time of one look.
     let looking = if single_shot { Deadline::after_ms(ATTEMPT_MS) } else { deadline };
     let (_, key) = window_of(terms.platform, map, entry, looking)?;
+    let on_the_way = overlay::to_element(terms, map, entry, Some(action));
+    let (deadline, looking) = (deadline.later(on_the_way), looking.later(on_the_way));
     terms.look();
     let lease = Lease::take(&terms.lease_path, deadline, single_shot, &mut waited.lease_contention_count)?;
     nothing_held_by_others(terms.platform, terms.session.as_deref())?;

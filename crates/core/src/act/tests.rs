@@ -67,6 +67,7 @@ impl Scene {
             lease_path: self.dir.path().join("lease"),
             session: None,
             observer: None,
+            cursor: None,
             trace: &trace,
         };
         perform(&terms, &self.map, number, &action)

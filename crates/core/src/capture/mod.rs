@@ -5,6 +5,7 @@ mod annotate;
 mod element;
 mod font;
 mod mask;
+mod masked;
 pub(crate) mod output;
 mod paint;
 mod png;
@@ -12,5 +13,6 @@ mod screen;
 mod screenshot;
 mod window;
 
+pub(crate) use masked::{Masked, masked};
 pub(crate) use png::encode;
 pub use screenshot::screenshot;

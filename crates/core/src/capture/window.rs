@@ -79,7 +79,7 @@ pub(super) fn attempt(
     Ok(Some(Shot { pixels, bounds, scale, popups, facts }))
 }
 
-fn now(platform: &dyn Platform, key: &WindowKey, deadline: Deadline) -> Result<WindowState> {
+pub(super) fn now(platform: &dyn Platform, key: &WindowKey, deadline: Deadline) -> Result<WindowState> {
     match platform.window_now(key, deadline) {
         Evidence::Known(state) => Ok(state),
         Evidence::Absent => Err(Error::before(Code::WindowNotFound, "the window is gone")

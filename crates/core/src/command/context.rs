@@ -2,6 +2,7 @@
 
 use super::globals::Globals;
 use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
+use crate::debug::Seen;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Clipboard, Platform, Policy};
 use crate::policy::{Fence, Rules};
@@ -103,6 +104,7 @@ pub struct Context {
     recorder: OnceCell<Rc<Recorder>>,
     baseline: RefCell<Option<Baseline>>,
     in_batch: bool,
+    seen: Seen,
 }
 
 impl Context {
@@ -131,6 +133,7 @@ impl Context {
             recorder: OnceCell::new(),
             baseline: RefCell::default(),
             in_batch: false,
+            seen: Seen::default(),
         })
     }
 
@@ -161,6 +164,7 @@ impl Context {
             recorder: OnceCell::new(),
             baseline: RefCell::default(),
             in_batch: true,
+            seen: Seen::default(),
         })
     }
 
@@ -252,6 +256,11 @@ impl Context {
             all.entry(self.session.clone()).or_insert_with(|| Rc::new(Recorder::of(self))).clone()
         };
         self.recorder.get_or_init(of_session)
+    }
+
+    /// What a page for people shows of this command.
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
     }
 
     /// The agent, where one is named.

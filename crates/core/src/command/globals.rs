@@ -40,10 +40,10 @@ pub struct Globals {
     /// Time limit of the two waits in milliseconds (default 30000).
     #[arg(long, global = true, value_name = "MS", help_heading = "Global options")]
     pub wait_timeout: Option<u64>,
-    /// With --screenshot: write a visual account of snapshot or click (not available yet).
+    /// With --screenshot: write a page that shows what snapshot or click saw.
     #[arg(long, global = true, help_heading = "Global options")]
     pub debug: bool,
-    /// File for --debug.
+    /// File of that page; it must not exist yet.
     #[arg(long, global = true, value_name = "PATH.html", help_heading = "Global options")]
     pub screenshot: Option<String>,
 }
@@ -72,10 +72,5 @@ impl Globals {
     /// Whether one of the two waits was asked for.
     pub fn waits(&self) -> bool {
         self.wait_for.is_some() || self.wait_for_gone.is_some()
-    }
-
-    /// The flags of later issues that were given.
-    pub(crate) fn not_available(&self) -> Option<&'static str> {
-        self.debug.then_some("--debug --screenshot")
     }
 }

@@ -121,6 +121,11 @@ impl Snapshot {
         surface(self.surface.as_ref())
     }
 
+    /// Whether the answer is an outline.
+    pub fn is_text(&self) -> bool {
+        self.format == Some(Format::Text)
+    }
+
     /// The depth after `--skeleton`, which `--root` overrules.
     pub fn depth(&self) -> u8 {
         let depth = self.max_depth.unwrap_or(MAX_DEPTH);

@@ -5,7 +5,10 @@ use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
 use crate::wait::selector::Selector;
-use crate::{apps, batch, capture, clipboard, input, observe, session, skills, system, trace, wait, watch, windows};
+use crate::{
+    apps, batch, capture, clipboard, debug, input, observe, overlay, session, skills, system, trace, wait, watch,
+    windows,
+};
 use serde_json::json;
 
 /// Runs a command and, where its session or `--trace` asks for it, records that it ran.
@@ -44,9 +47,17 @@ fn explained(command: &Command, context: &Context) -> Answer {
 fn carry_out(command: &Command, context: &Context) -> Answer {
     command.validate()?;
     admit(command, context)?;
+    let page = debug::Page::reserve(context)?;
     if command.spec().permission == Permission::Accessibility {
         check_permission(command, context)?;
     }
+    let Some(page) = page else { return waiting(command, context) };
+    page.before(command, context);
+    page.finish(command, context, waiting(command, context))
+}
+
+/// Runs the command, and waits afterwards where `--wait-for` and `--wait-for-gone` ask for it.
+fn waiting(command: &Command, context: &Context) -> Answer {
     let Some(selector) = Selector::of(context.globals())? else { return pictured(command, context) };
     match command {
         Command::Snapshot(_) => wait::selector::wait(context, &selector, command, None),
@@ -112,6 +123,7 @@ fn dispatch(command: &Command, context: &Context) -> Answer {
         Command::Batch(args) => batch::run(context, args),
         Command::Session(args) => session::run(context, args),
         Command::Trace(args) => trace::run(context, args),
+        Command::CursorOverlay(args) => overlay::run(context, args),
         other => Err(not_available(other.name())),
     }
 }
@@ -124,9 +136,8 @@ fn admit(command: &Command, context: &Context) -> Result<()> {
     if globals.waits() && !spec.waits {
         return Err(Error::invalid(format!("{} doesn't take --wait-for and --wait-for-gone", spec.name)));
     }
-    if globals.debug && !matches!(command, Command::Snapshot(_) | Command::Click(_)) {
-        return Err(Error::invalid("--debug --screenshot goes with snapshot and click"));
-    }
+    debug::admit(command, context)?;
+    overlay::admit(command, context)?;
     if let Command::Snapshot(args) = command
         && args.root.is_some()
         && globals.waits()
@@ -144,10 +155,10 @@ fn admit(command: &Command, context: &Context) -> Result<()> {
     if !spec.built {
         return Err(not_available(spec.name));
     }
-    let flag = globals.not_available().or(match command {
+    let flag = match command {
         Command::Wait(args) => args.not_available(),
         _ => None,
-    });
+    };
     flag.map_or(Ok(()), |flag| Err(not_available(flag)))
 }
 

@@ -156,7 +156,7 @@ pub const TABLE: &[Spec] = &[
     row("watch", Group::Wait, "a"),
     row("session", Group::Sessions, ""),
     row("trace", Group::Sessions, ""),
-    row("cursor-overlay", Group::Sessions, "a-"),
+    row("cursor-overlay", Group::Sessions, "p"),
     row("status", Group::System, "p"),
     row("permissions", Group::System, "p"),
     row("version", Group::System, ""),

@@ -15,11 +15,13 @@ use crate::envelope::Answer;
 use crate::error::{Error, Result};
 use crate::geometry::Point;
 use crate::observe::saved;
+use crate::overlay;
 use crate::platform::{Guard, Platform, WindowKey};
 use crate::refs::entry::RefMap;
 use crate::refs::id::RefId;
 use crate::refs::resolve::admissible;
 use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 /// One end of a drag.
 enum End {
@@ -37,6 +39,7 @@ pub fn drag(context: &Context, args: &Drag) -> Answer {
     let window = args.expect_window.as_deref();
     let from = end(context, platform, args.from.as_ref(), args.from_xy.as_ref(), window, deadline)?;
     let to = end(context, platform, args.to.as_ref(), args.to_xy.as_ref(), window, deadline)?;
+    let deadline = deadline.later(to_grip(context, platform, &from, timeout_ms)?);
     let stage = Stage::take(context, platform, deadline)?;
     // The window of the drop comes to the front first, so that the grip's window ends up in front of it: where the two
     // overlap at the drop's point, the look at that point says so.
@@ -64,6 +67,16 @@ pub fn drag(context: &Context, args: &Drag) -> Answer {
         operation = operation.detail(&name, value);
     }
     operation.finish("drag", &played, false)
+}
+
+/// Takes the agent's cursor to where the drag begins.
+fn to_grip(context: &Context, platform: &dyn Platform, from: &End, timeout_ms: u64) -> Result<Duration> {
+    Ok(match from {
+        End::Point { at, .. } => overlay::to_point(context, platform, *at, false),
+        End::Element { id, map, .. } => {
+            overlay::to_element(&Terms::new(context, map, timeout_ms)?, map, entry_of(map, id.number)?, None)
+        }
+    })
 }
 
 fn shown(reference: Option<&RefArg>, at: Point) -> Value {

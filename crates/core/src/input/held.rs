@@ -11,6 +11,7 @@ use crate::command::values::modifiers;
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::Result;
+use crate::overlay;
 use crate::platform::{Guard, Hold, Played};
 use crate::vocab::key::Combo;
 use serde_json::{Map, Value, json};
@@ -41,6 +42,7 @@ pub fn mouse_down(context: &Context, args: &MouseDown) -> Answer {
     on_a_display(platform, at, deadline)?;
     let guard = Guard { front: None, under: expected(platform, args.expect_window.as_deref(), deadline)? };
     let hold = Hold::Button { button: args.button.unwrap_or_default(), at, modifiers: modifiers(&args.modifiers)? };
+    let deadline = deadline.later(overlay::to_point(context, platform, at, true));
     down(context, "mouse-down", hold, &guard, limit(args.limit_ms)?, deadline)
 }
 
@@ -50,6 +52,7 @@ pub fn mouse_up(context: &Context, args: &MouseUp) -> Answer {
     let at = args.xy.parse()?;
     on_a_display(platform, at, Deadline::after_ms(LEASE_WAIT_MS))?;
     let hold = Hold::Button { button: args.button.unwrap_or_default(), at, modifiers: modifiers(&args.modifiers)? };
+    overlay::to_point(context, platform, at, false);
     up(context, "mouse-up", hold)
 }
 

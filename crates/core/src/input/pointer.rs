@@ -13,6 +13,7 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::geometry::Point;
 use crate::observe::saved;
+use crate::overlay;
 use crate::platform::{Guard, Platform, Stroke};
 use crate::refs::resolve::admissible;
 use serde_json::{Value, json};
@@ -64,6 +65,7 @@ fn at_point(
     let deadline = Deadline::after_ms(LEASE_WAIT_MS);
     on_a_display(platform, point, deadline)?;
     let guard = Guard { front: None, under: expected(platform, window, deadline)? };
+    let deadline = deadline.later(overlay::to_point(context, platform, point, action == "mouse-click"));
     let stage = Stage::take(context, platform, deadline)?;
     let played =
         platform.play(strokes, &guard, Deadline::after_ms(context.chain_timeout_ms()?.max(duration(strokes))))?;
@@ -78,6 +80,7 @@ fn move_to(context: &Context, action: &str, point: Point, window: Option<&str>) 
     let deadline = Deadline::after_ms(LEASE_WAIT_MS);
     on_a_display(platform, point, deadline)?;
     let under = expected(platform, window, deadline)?;
+    let deadline = deadline.later(overlay::to_point(context, platform, point, false));
     let stage = Stage::take(context, platform, deadline)?;
     let mut strokes = vec![Stroke::Move(point)];
     // The guard of a motion is where it ends.
@@ -101,6 +104,7 @@ fn over(context: &Context, reference: &RefArg, timeout_ms: u64) -> Answer {
     // Refused before anything moves where it can't be proven.
     saved::live(platform, &map, id.number, deadline)?;
     let (window, key) = window_of(platform, &map, entry, deadline)?;
+    let deadline = deadline.later(overlay::to_element(&terms, &map, entry, None));
     let stage = Stage::take(context, platform, deadline)?;
     front(platform, &key, deadline)?;
     let mut scrolled = false;

@@ -9,6 +9,7 @@ use crate::command::Context;
 use crate::command::observe::Snapshot;
 use crate::command::values::Format;
 use crate::deadline::Deadline;
+use crate::debug;
 use crate::envelope::Answer;
 use crate::error::{Code, Error};
 use crate::platform::ReadPlan;
@@ -38,6 +39,12 @@ pub(super) fn plan(args: &Snapshot, deadline: Deadline) -> ReadPlan {
     ReadPlan { bounds: args.include_bounds, ..ReadPlan::contract(deadline) }
 }
 
+/// The plan for a window, with places where a page for people is made of it.
+fn window_plan(context: &Context, args: &Snapshot, deadline: Deadline) -> ReadPlan {
+    let bounds = args.include_bounds || context.globals().debug;
+    ReadPlan { bounds, ..plan(args, deadline) }
+}
+
 pub(crate) fn options(args: &Snapshot) -> Options {
     Options {
         max_depth: u32::from(args.depth()),
@@ -61,7 +68,8 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
 pub(crate) fn read(context: &Context, args: &Snapshot, deadline: Deadline) -> Result<(locate::Root, RawTree), Error> {
     let platform = context.platform()?;
     let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
-    let mut tree = platform.read_tree(&root.handle, &root.above, &root.process, &plan(args, deadline))?;
+    let mut tree =
+        platform.read_tree(&root.handle, &root.above, &root.process, &window_plan(context, args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
@@ -78,12 +86,16 @@ pub(crate) fn show(
 ) -> Answer {
     locate::within(context.platform()?, &mut root, &tree, deadline)?;
     let id = SnapshotId::generate();
+    let debugged = context.globals().debug.then(|| root.clone());
+    let picture = |kept: &Kept| debugged.iter().for_each(|root| debug::snapshot_saved(context, root, kept));
     let Some(budget) = args.budget_tokens else {
         let kept = keep_as(context, root, tree, &options(args), &id, None)?;
+        picture(&kept);
         return Ok(answer(args, &kept.map.source, id.as_str(), &Printed::of(&kept), kept.unproven));
     };
     let fitted = fit::fit(args, &root.source, id.as_str(), &tree, 1, budget)?;
     let kept = keep_as(context, root, tree, &fitted.options, &id, Some(fitted.presented.clone()))?;
+    picture(&kept);
     let (source, tree) = fitted.shown(&kept.map.source, &kept.tree);
     let printed =
         Printed { tree: &tree, presented: &kept.presented, numbered: &kept.numbered, clipped: fitted.clipped };

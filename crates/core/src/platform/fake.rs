@@ -336,6 +336,8 @@ impl Changes for Fake {}
 
 impl Clipboard for Fake {}
 
+impl super::Overlay for Fake {}
+
 impl Platform for Fake {
     fn name(&self) -> &'static str {
         "fake"

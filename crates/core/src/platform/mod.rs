@@ -10,6 +10,7 @@ pub mod fake;
 pub mod input;
 pub mod observe;
 pub mod operate;
+pub mod overlay;
 pub mod windows;
 
 pub use apps::{
@@ -27,13 +28,14 @@ pub use observe::{
 pub use operate::{
     Action, Direction, Dispatch, Effect, EffectKind, Live, Mechanism, Operate, Policy, Rung, Watch, WriteOutcome,
 };
+pub use overlay::{CursorLook, CursorStep, Overlay};
 pub use windows::{WindowChange, WindowKey, WindowState, Windows};
 
 use crate::error::{Code, Error};
 use serde_json::Value;
 
 /// One operating system's desktop, as an adapter offers it.
-pub trait Platform: Observe + Operate + Apps + Input + Windows + Capture + Clipboard + Changes {
+pub trait Platform: Observe + Operate + Apps + Input + Windows + Capture + Clipboard + Changes + Overlay {
     /// The platform's short name as `status` prints it (`linux`, `macos`, `windows`).
     fn name(&self) -> &'static str;
 

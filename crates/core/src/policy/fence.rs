@@ -8,10 +8,10 @@ use crate::evidence::{Cause, Evidence};
 use crate::geometry::{Point, Rect};
 use crate::platform::{
     Action, App, Apps, Capture, ChangeScope, Changes, Clip, ClipKind, Clipboard, Clipping, CloseRequest, Closed,
-    Dispatch, DisplayInfo, Guard, Held, Hit, Hold, Input, LaunchRequest, Launched, Listening, Live, Observe, Operate,
-    Pixels, Platform, Played, Popup, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, Rung, Stroke,
-    SurfaceInfo, TableAsk, TablePart, TextPart, Watch, Window, WindowChange, WindowKey, WindowPicture, WindowState,
-    Windows, WriteOutcome,
+    CursorStep, Dispatch, DisplayInfo, Guard, Held, Hit, Hold, Input, LaunchRequest, Launched, Listening, Live,
+    Observe, Operate, Overlay, Pixels, Platform, Played, Popup, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife,
+    ReadPlan, Rung, Stroke, SurfaceInfo, TableAsk, TablePart, TextPart, Watch, Window, WindowChange, WindowKey,
+    WindowPicture, WindowState, Windows, WriteOutcome,
 };
 use crate::tree::raw::{Handle, Link, RawTree};
 use crate::vocab::key::Combo;
@@ -404,6 +404,17 @@ impl Capture for Fence {
     fn capture_area(&self, area: Rect, deadline: Deadline) -> Result<Pixels> {
         self.rules.check_screen()?;
         self.inner.capture_area(area, deadline)
+    }
+}
+
+/// Nothing of an application is seen or touched.
+impl Overlay for Fence {
+    fn overlay_step(&self, step: &CursorStep, deadline: Deadline) -> Result<()> {
+        self.inner.overlay_step(step, deadline)
+    }
+
+    fn overlay_end(&self, session: &str, deadline: Deadline) -> Result<bool> {
+        self.inner.overlay_end(session, deadline)
     }
 }
 

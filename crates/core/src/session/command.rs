@@ -4,12 +4,13 @@ use super::clean::Which;
 use super::life::{last_activity, live};
 use super::manifest::Wanted;
 use super::{Artifacts, Found, Sessions, Switch, now_ms};
+use crate::command::Context;
 use crate::command::session::{Session, SessionOperation};
-use crate::command::{Context, not_available};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Error, Result};
 use crate::input::stage::held_json;
+use crate::overlay::{self, Settings};
 use serde_json::{Map, Value, json};
 
 /// How long the holder of keys and buttons may take to let go when a session ends, in milliseconds.
@@ -30,9 +31,6 @@ pub fn run(context: &Context, args: &Session) -> Answer {
 }
 
 fn start(context: &Context, sessions: &Sessions, args: &Session) -> Answer {
-    if args.cursor {
-        return Err(not_available("session start --cursor"));
-    }
     // Only the flag names the new session: a variable that is set for other commands must not.
     let manifest = sessions.create(
         context.state_root(),
@@ -40,6 +38,7 @@ fn start(context: &Context, sessions: &Sessions, args: &Session) -> Answer {
             id: context.globals().session.clone(),
             name: args.name.clone(),
             trace: if args.no_trace { Switch::Off } else { Switch::On },
+            cursor: args.cursor.then(|| json!(Settings { multi_agent: args.multi_agent, ..Settings::default() })),
             artifacts: if args.screenshots { Artifacts::Full } else { Artifacts::Events },
         },
     )?;
@@ -60,6 +59,7 @@ fn end(context: &Context, sessions: &Sessions, id: Option<&str>) -> Answer {
         if already {
             map.insert("already_ended".into(), json!(true));
         }
+        overlay::end(context, id);
         let released = let_go(context, id);
         if !released.is_empty() {
             map.insert("released".into(), json!(released));

@@ -90,6 +90,7 @@ pub(super) struct Wanted {
     pub name: Option<String>,
     pub trace: Switch,
     pub artifacts: Artifacts,
+    pub cursor: Option<Value>,
 }
 
 /// `run-<unix-ms>-<pid>-<counter>` (spec 1 §8).
@@ -120,7 +121,7 @@ impl Sessions {
             ended_at: None,
             trace: wanted.trace,
             artifacts: wanted.artifacts,
-            cursor: None,
+            cursor: wanted.cursor,
             more: serde_json::Map::new(),
         };
         manifest.write(&dir)?;

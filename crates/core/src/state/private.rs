@@ -213,6 +213,18 @@ pub fn append_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Makes a private file that was not there before.
+pub fn new_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    unix::private_file(options.write(true).create_new(true));
+    options.open(path)
+}
+
+/// Whether the name still stands for this open file.
+pub fn is_there(file: &File, path: &Path) -> bool {
+    matches!((file.metadata(), path.symlink_metadata()), (Ok(ours), Ok(there)) if unix::same_file(&ours, &there))
+}
+
 /// Removes a directory and what is in it, never through a link. Best effort.
 pub fn remove_dir(path: &Path) {
     if let Err(e) = std::fs::remove_dir_all(path) {

@@ -6,7 +6,7 @@ use crate::capture::output::{File, base64};
 use crate::command::session::Trace;
 use crate::envelope::Answer;
 use crate::error::{Error, Result};
-use crate::refs::id::SnapshotId;
+use crate::html::{self, safe};
 use crate::session::now_ms;
 use crate::state::private;
 use serde_json::{Map, Value, json};
@@ -105,21 +105,7 @@ fn cut(events: &mut Vec<Value>, limit: usize) {
 }
 
 fn page(out: &mut impl Write, source: &Source, merged: &Merged, pictures: &mut Pictures) -> io::Result<()> {
-    let nonce = SnapshotId::generate().to_string();
-    let mut rest = PAGE;
-    while let Some(at) = rest.find('@') {
-        let (before, marked) = rest.split_at(at);
-        out.write_all(before.as_bytes())?;
-        let (mark, after) = marked[1..].split_once('@').unwrap_or((&marked[1..], ""));
-        match mark {
-            "NONCE" => out.write_all(nonce.as_bytes())?,
-            "STYLE" => out.write_all(STYLE.as_bytes())?,
-            "SCRIPT" => out.write_all(SCRIPT.as_bytes())?,
-            _ => data(out, source, merged, pictures)?,
-        }
-        rest = after;
-    }
-    out.write_all(rest.as_bytes())
+    html::write(out, PAGE, STYLE, SCRIPT, |out| data(out, source, merged, pictures))
 }
 
 fn data(out: &mut impl Write, source: &Source, merged: &Merged, pictures: &mut Pictures) -> io::Result<()> {
@@ -153,18 +139,6 @@ fn data(out: &mut impl Write, source: &Source, merged: &Merged, pictures: &mut P
 fn named(event: &Value) -> impl Iterator<Item = &str> {
     let of_artifacts = event["event"] == "action.artifacts";
     ["before", "after"].into_iter().filter(move |_| of_artifacts).filter_map(|key| event[key].as_str())
-}
-
-/// JSON that can stand in an HTML page: nothing in it ends the block or begins another.
-fn safe(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 struct Pictures {

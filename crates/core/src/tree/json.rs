@@ -80,7 +80,7 @@ pub fn subtrees(
 }
 
 /// All fields but the ref and the children.
-fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: bool) {
+pub(crate) fn element(out: &mut Map<String, Value>, facts: &Facts, shown: &Shown, bounds: bool) {
     out.insert("role".into(), shown_role(facts).token().into());
     if let Some(name) = name_of(facts).into_known() {
         out.insert("name".into(), name.text.into());

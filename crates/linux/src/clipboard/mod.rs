@@ -9,7 +9,7 @@ mod frame;
 mod offers;
 mod owner;
 mod reader;
-mod start;
+pub(crate) mod start;
 mod text;
 mod transfer;
 

@@ -172,7 +172,7 @@ fn uncertain(what: &str) -> Error {
 
 /// The started process is no child of ours but of the one that adopts orphans: a caller that lives long collects
 /// nothing, and its end takes nothing along.
-fn orphan(command: &mut Command) {
+pub(crate) fn orphan(command: &mut Command) {
     // SAFETY: between fork and exec only async-signal-safe calls are made: fork and _exit.
     unsafe {
         command.pre_exec(|| match libc::fork() {

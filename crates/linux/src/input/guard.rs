@@ -5,7 +5,8 @@ use super::talk::Stop;
 use crate::process::names;
 use crate::traits::process_life;
 use crate::x11::atoms::Atoms;
-use crate::x11::{Connection, X11Error, property, xtest};
+use crate::x11::windows::class_of;
+use crate::x11::{Connection, OVERLAY_CLASS, X11Error, property, xtest};
 use agent_desktop_core::platform::ProcessLife;
 use agent_desktop_core::platform::input::Guard;
 use agent_desktop_core::platform::windows::WindowKey;
@@ -130,7 +131,16 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The topmost child of the root window at a place, pictures of drags left out; 0 where there is none.
+    /// Whether a window shows an agent's cursor: no click and no drop goes to it.
+    fn is_overlay(&self, window: u32) -> Result<bool, X11Error> {
+        let class = self.x.raw().get_property(false, window, AtomEnum::WM_CLASS, AtomEnum::ANY, 0, 64)?;
+        match class.reply() {
+            Ok(class) => Ok(class_of(Some(&class)).as_deref() == Some(OVERLAY_CLASS)),
+            Err(e) => gone_or(e.into(), false),
+        }
+    }
+
+    /// The topmost child of the root window at a place, pictures of drags and agents' cursors left out; 0 where there is none.
     fn below_drag_picture(&self, (x, y): (i16, i16)) -> Result<u32, X11Error> {
         let children = self.x.raw().query_tree(self.x.root())?.reply()?.children;
         for window in children.into_iter().rev() {
@@ -147,7 +157,8 @@ impl<'a> Tree<'a> {
             let (dx, dy) = (i32::from(x) - i32::from(geometry.x), i32::from(y) - i32::from(geometry.y));
             let inside = (0..i32::from(geometry.width) + border).contains(&dx)
                 && (0..i32::from(geometry.height) + border).contains(&dy);
-            if inside && attributes.map_state == MapState::VIEWABLE && !self.is_drag_picture(window)? {
+            let shown = inside && attributes.map_state == MapState::VIEWABLE;
+            if shown && !self.is_drag_picture(window)? && !self.is_overlay(window)? {
                 return Ok(window);
             }
         }

@@ -14,8 +14,8 @@ mod keeper;
 mod kept;
 mod play;
 mod player;
-mod signals;
-mod talk;
+pub(crate) mod signals;
+pub(crate) mod talk;
 mod text;
 
 use crate::LinuxPlatform;

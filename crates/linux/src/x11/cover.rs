@@ -3,9 +3,11 @@
 
 use super::connection::Connection;
 use super::error::X11Error;
-use super::windows::Rect;
+use super::windows::{OVERLAY_CLASS, Rect, class_of};
 use x11rb::errors::ReplyError;
-use x11rb::protocol::xproto::{ConnectionExt as _, GetGeometryReply, GetWindowAttributesReply, MapState, WindowClass};
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt as _, GetGeometryReply, GetWindowAttributesReply, MapState, WindowClass,
+};
 
 /// A window with its place on the root window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,10 +85,14 @@ pub fn standing(x: &Connection, client: u32) -> Result<Option<Standing>, X11Erro
 fn placed(x: &Connection, windows: &[u32]) -> Result<Vec<Placed>, X11Error> {
     let asked = windows
         .iter()
-        .map(|w| Ok((*w, x.raw().get_window_attributes(*w)?, x.raw().get_geometry(*w)?)))
+        .map(|w| {
+            let class = x.raw().get_property(false, *w, AtomEnum::WM_CLASS, AtomEnum::ANY, 0, 64)?;
+            Ok((*w, x.raw().get_window_attributes(*w)?, x.raw().get_geometry(*w)?, class))
+        })
         .collect::<Result<Vec<_>, X11Error>>()?;
     let mut out = Vec::new();
-    for (window, attributes, geometry) in asked {
+    for (window, attributes, geometry, class) in asked {
+        let ours = class.reply().is_ok_and(|c| class_of(Some(&c)).as_deref() == Some(OVERLAY_CLASS));
         let (attributes, geometry): (GetWindowAttributesReply, GetGeometryReply) =
             match (attributes.reply(), geometry.reply()) {
                 (Ok(a), Ok(g)) => (a, g),
@@ -107,7 +113,8 @@ fn placed(x: &Connection, windows: &[u32]) -> Result<Vec<Placed>, X11Error> {
             },
             depth: geometry.depth,
             visual: attributes.visual,
-            popup: attributes.override_redirect,
+            // An agent's cursor covers pixels, but it is nothing of an application.
+            popup: attributes.override_redirect && !ours,
         });
     }
     Ok(out)

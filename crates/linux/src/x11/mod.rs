@@ -20,4 +20,4 @@ pub use close::ask_to_close;
 pub use connection::{Connection, connect};
 pub use displays::{Display, displays};
 pub use error::X11Error;
-pub use windows::{Extents, Rect, WindowType, X11Window, active_window, popups, windows};
+pub use windows::{Extents, OVERLAY_CLASS, Rect, WindowType, X11Window, active_window, popups, windows};

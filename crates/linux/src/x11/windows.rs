@@ -100,6 +100,9 @@ pub struct X11Window {
     pub window_type: WindowType,
 }
 
+/// The class of the windows that show an agent's cursor. They are no popups of anybody, and cover nothing.
+pub const OVERLAY_CLASS: &str = "agent-desktop-overlay";
+
 /// What was read of one window.
 #[derive(Debug, Default)]
 struct Raw {
@@ -181,7 +184,8 @@ pub fn popups(x: &Connection) -> Result<Vec<X11Window>, X11Error> {
         // Toolkits keep windows that show nothing: for input alone, or off the screen.
         if a.override_redirect && a.map_state == MapState::VIEWABLE && a.class == WindowClass::INPUT_OUTPUT {
             let window = interpret(&raw, gtk.as_ref(), &atoms, &root);
-            if super::cover::shared(window.bounds, screen).is_some_and(|r| r.width > 1 && r.height > 1) {
+            let ours = window.class.as_deref() == Some(OVERLAY_CLASS);
+            if !ours && super::cover::shared(window.bounds, screen).is_some_and(|r| r.width > 1 && r.height > 1) {
                 found.push(window);
             }
         }
@@ -336,7 +340,7 @@ fn interpret(raw: &Raw, gtk: Option<&GetPropertyReply>, a: &Atoms, root: &Root) 
 }
 
 /// `WM_CLASS` is two texts, each with a zero byte: instance and class.
-fn class_of(reply: Option<&GetPropertyReply>) -> Option<String> {
+pub(crate) fn class_of(reply: Option<&GetPropertyReply>) -> Option<String> {
     let bytes = &reply.filter(|r| r.format == 8)?.value;
     let class = bytes.split(|b| *b == 0).nth(1).filter(|c| !c.is_empty())?;
     Some(String::from_utf8_lossy(class).into_owned())
