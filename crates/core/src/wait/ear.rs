@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub const POLL: Duration = Duration::from_millis(100);
 /// Pause where changes are announced: the safety net for what announces nothing.
 const SAFETY: Duration = Duration::from_millis(1_500);
+/// It grows to this as long as nothing is announced: a wait for hours must not ask all the time.
+const SAFETY_MOST: Duration = Duration::from_millis(6_000);
 /// The same while the application that was named is not there yet: it may announce itself by another name.
 const ABSENT: Duration = Duration::from_millis(400);
 /// After the first announcement, how long others of the same change may follow.
@@ -41,19 +43,20 @@ pub struct Ear<'a> {
     of: Of,
     heard: Option<Box<dyn Listening + 'a>>,
     scope: Option<ChangeScope>,
+    net: Duration,
 }
 
 impl<'a> Ear<'a> {
     /// Opens an ear before the first look. Where that can't be done the wait asks again and again.
     pub fn open(context: &'a Context, of: Of) -> Self {
-        let mut ear = Self { platform: context.platform().ok(), of, heard: None, scope: None };
+        let mut ear = Self { platform: context.platform().ok(), of, heard: None, scope: None, net: SAFETY };
         ear.bind();
         ear
     }
 
     /// An ear that hears nothing: looks follow one another at the pace of [`POLL`].
     pub fn deaf() -> Self {
-        Self { platform: None, of: Of::Desktop, heard: None, scope: None }
+        Self { platform: None, of: Of::Desktop, heard: None, scope: None, net: SAFETY }
     }
 
     /// The process that is meant, where it is there.
@@ -100,8 +103,9 @@ impl<'a> Ear<'a> {
             std::thread::sleep(POLL.min(deadline.left()));
             return;
         }
-        let net = if self.bound() { SAFETY } else { ABSENT };
+        let net = if self.bound() { self.net } else { ABSENT };
         let came = self.heard.as_mut().is_some_and(|ear| ear.next(deadline.min(Deadline::after(net))));
+        self.net = if came { SAFETY } else { (self.net * 2).min(SAFETY_MOST) };
         if came {
             let least = (cost * 3).clamp(LEAST, MOST).saturating_sub(looked.elapsed());
             let until = deadline.min(Deadline::after(least.max(BURST)));
