@@ -240,15 +240,14 @@ impl<'a> Canvas<'a> {
     pub fn label(&self, layer: &Layer, text: &str, size: f64, fill: Colour, rim: Colour) -> Result<(), X11Error> {
         let c = self.x.raw();
         let font = c.generate_id()?;
-        let opened = FONTS
-            .iter()
-            .filter(|(_, most)| size <= *most)
-            .any(|(name, _)| c.open_font(font, name.as_bytes()).is_ok_and(|cookie| cookie.check().is_ok()));
-        if !opened {
+        let opens = |name: &str| c.open_font(font, name.as_bytes()).is_ok_and(|cookie| cookie.check().is_ok());
+        let opened = FONTS.iter().find(|(name, most)| size <= *most && opens(name));
+        let Some((name, _)) = opened else {
             return Err(X11Error::Unsupported { what: "fonts".into() });
-        }
+        };
+        let known = if name.contains("iso10646") { text.to_owned() } else { latin(text) };
         let signs: Vec<Char2b> =
-            text.encode_utf16().map(|u| Char2b { byte1: (u >> 8) as u8, byte2: u as u8 }).collect();
+            known.encode_utf16().map(|u| Char2b { byte1: (u >> 8) as u8, byte2: u as u8 }).collect();
         let extents = c.query_text_extents(font, &signs)?.reply()?;
         let (up, down) = (extents.font_ascent, extents.font_descent);
         let width = u16::try_from(extents.overall_width).unwrap_or(0).saturating_add(14).min(1_200);
@@ -382,6 +381,12 @@ fn pen(pixel: u32, broad: u32) -> CreateGCAux {
         .join_style(JoinStyle::ROUND)
         .cap_style(CapStyle::ROUND)
         .graphics_exposures(0)
+}
+
+/// A text in the letters that every font has.
+fn latin(text: &str) -> String {
+    let plain = text.replace('…', "...");
+    plain.chars().map(|c| if u32::from(c) < 0x100 { c } else { '?' }).collect()
 }
 
 /// White or black: what can be read on this colour.
