@@ -56,6 +56,13 @@ pub fn line(name: &str, answer: &Answer) -> String {
     envelope(name, answer).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
+/// Prints one line before the answer, at once; whether anybody reads it.
+pub fn emit(line: &Value) -> bool {
+    let text = line.to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") + "\n";
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}
+
 /// Prints a line on standard error, whether or not anybody reads it.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -227,7 +227,6 @@ fn what_is_not_built_says_so() {
         &["list-notifications"][..],
         &["cursor-overlay", "disable"],
         &["wait", "--notification"],
-        &["wait", "--event", "window-opened"],
         &["snapshot", "--debug", "--screenshot", "/tmp/x.html"],
     ] {
         let envelope = refused(args, 1, "PLATFORM_NOT_SUPPORTED");

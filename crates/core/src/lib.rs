@@ -29,4 +29,5 @@ pub mod trace;
 pub mod tree;
 pub mod vocab;
 pub mod wait;
+pub mod watch;
 pub mod windows;

@@ -6,6 +6,7 @@ mod capture;
 pub mod clipboard;
 pub mod desktop;
 pub mod input;
+mod listen;
 pub mod operate;
 pub mod outcome;
 pub mod overlay;

@@ -232,6 +232,77 @@ fn on_other_layouts() {
     }
 }
 
+/// The other toolkits, on one layout with AltGr and one that is not Latin.
+fn short_texts_on_other_layouts(toolkit: &str) {
+    let d = Desktop::start();
+    for layout in ["de", "ru"] {
+        d.tool("setxkbmap", &[layout]);
+        let before = d.layout();
+        let mut field = d.field(toolkit, &format!("{toolkit} {layout}"));
+        for text in ["Größe {x} @ €, Zyklop! yz", "Привет, Ёж! №1", "日本 ☃ 😀"] {
+            field.exact(&d, text);
+        }
+        assert_eq!(d.layout(), before, "{toolkit} {layout}");
+    }
+}
+
+#[test]
+fn short_texts_on_other_layouts_gtk4() {
+    short_texts_on_other_layouts("gtk4");
+}
+
+#[test]
+fn short_texts_on_other_layouts_qt5() {
+    short_texts_on_other_layouts("qt5");
+}
+
+#[test]
+fn short_texts_on_other_layouts_qt6() {
+    short_texts_on_other_layouts("qt6");
+}
+
+/// Two thousand different characters, each on a borrowed key.
+#[test]
+fn two_thousand_characters_beyond_the_layout() {
+    let d = Desktop::start();
+    let before = d.layout();
+    let mut field = d.field("gtk3", "many");
+    let text: String = (0..2_000u32).filter_map(|n| char::from_u32(0x4e00 + n * 7)).collect();
+    assert_eq!(text.chars().count(), 2_000);
+    field.exact(&d, &text);
+    assert_eq!(d.layout(), before);
+    assert_eq!(d.down(), (vec![], 0));
+}
+
+#[test]
+fn another_layouts_letter_on_the_key_l_locks_the_screen_as_well() {
+    let d = Desktop::start();
+    let dangerous = |combo: &str| d.platform.dangerous(&Combo::parse(combo).unwrap());
+    assert!(dangerous("super+l") && !dangerous("super+д"));
+    for layout in ["ru", "us,ru"] {
+        d.tool("setxkbmap", &["-layout", layout]);
+        assert!(dangerous("super+д") && dangerous("super+Д") && dangerous("ctrl+super+д"), "{layout}");
+        assert!(!dangerous("super+ж") && !dangerous("ctrl+д") && !dangerous("super+k"), "{layout}");
+    }
+}
+
+/// Of a keeper that was killed nothing is left, in a process that lives on; and the next input lets go of its keys.
+#[test]
+fn a_killed_keeper_is_no_zombie() {
+    let d = Desktop::start();
+    let shift = Hold::Keys(Combo::parse("shift").unwrap());
+    d.platform.hold(&shift, None, 30_000, &Guard::default(), Deadline::after_ms(5_000)).unwrap();
+    let own = std::process::id().to_string();
+    let keeper = d.tool("pgrep", &["-n", "-P", &own, "-f", "input __input-holder keep"]).trim().to_owned();
+    d.tool("kill", &["-KILL", &keeper]);
+    d.until("it is gone altogether", |d| d.tool("ps", &["-o", "stat=", "-p", &keeper]).trim().is_empty());
+    assert!(!d.down().0.is_empty());
+    // Any input at all settles what it left.
+    let played = d.play(&[Stroke::Move(Point { x: 5.0, y: 5.0 })], &Guard::default());
+    assert_eq!((played.stopped, played.release), (None, Release::Posted));
+    assert!(d.down().0.is_empty());
+}
+
 #[test]
 fn locks_and_modifiers_of_others_are_put_back() {
     let d = Desktop::start();
@@ -280,6 +351,26 @@ fn nothing_stays_down_when_the_command_is_killed() {
     }
     let events = field.events();
     assert!(events.contains("press 1") && events.contains("release 1"), "{events}");
+}
+
+/// A display that stalls beyond everybody's patience lets go once it goes on, without any further command.
+#[test]
+fn nothing_stays_down_when_the_display_stalls() {
+    let d = Desktop::start();
+    let field = d.field("gtk3", "stalled");
+    let (strokes, guard) = drag(&field.key.clone().unwrap(), &d);
+    let authority = d.record.env.display().unwrap().1.unwrap().to_str().unwrap().to_owned();
+    let server = d.tool("pgrep", &["-f", &format!("^[^ ]*Xvfb .*{authority}")]).trim().to_owned();
+    assert!(server.parse::<i32>().is_ok(), "one server: {server}");
+    let mut command = d.player(&strokes, &guard);
+    d.until("it is down", |d| d.down() == (vec![], 0x100));
+    d.tool("kill", &["-STOP", &server]);
+    // The command is told to end, and nobody's releases are heard.
+    d.tool("kill", &["-KILL", &command.id().to_string()]);
+    command.wait().unwrap();
+    std::thread::sleep(Duration::from_secs(6));
+    d.tool("kill", &["-CONT", &server]);
+    d.until("it is released", |d| d.down() == (vec![], 0));
 }
 
 #[test]

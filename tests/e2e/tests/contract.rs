@@ -57,7 +57,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("clipboard-clear", &[]),
     ("wait", &["1"]),
     ("session", &["list"]),
-    ("trace", &["show"]),
+    ("trace", &["show", "--session", "contract"]),
     ("cursor-overlay", &["disable"]),
     ("status", &[]),
     ("permissions", &[]),
@@ -70,6 +70,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
 fn every_command_of_the_contract_is_there() {
     assert_eq!(COMMANDS.len(), 60);
     let desk = Desk::new();
+    desk.ok(&["session", "start", "--session", "contract"]);
     let mut missing = Vec::new();
     for (name, args) in COMMANDS {
         let all: Vec<&str> = [*name].iter().chain(*args).copied().chain(["--headed"]).collect();

@@ -40,8 +40,8 @@ fn count_gone(delta: &Value, key: &str) -> usize {
 /// Nothing happened: nothing is told. A button is renamed by the application: that is told, with a ref that acts on it.
 #[test]
 fn a_renamed_button_is_the_change() {
-    everywhere(&NATIVE, "controls", |live| renamed(live));
-    everywhere(&WEB, "controls", |live| renamed(live));
+    everywhere(&NATIVE, "controls", renamed);
+    everywhere(&WEB, "controls", renamed);
 }
 
 fn renamed(live: &Live<'_>) {

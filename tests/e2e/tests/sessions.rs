@@ -97,6 +97,37 @@ fn namespaces_never_leak() {
     assert_eq!(provider.writes("ok", "DoAction"), 1);
 }
 
+/// A clean-up that comes while a command of an old session runs leaves it alone, and takes it afterwards.
+#[test]
+fn gc_never_takes_a_session_that_runs() {
+    let desk = Desk::new();
+    let id = started(&desk, &[]);
+    let top = state(&desk).join("sessions").join(&id);
+    let mut running = desk.cli_spawn(&["--session", &id, "wait", "4000"]);
+    agent_desktop_e2e::wait_for("its first event", || {
+        let shown = desk.ok(&["--session", &id, "trace", "show", "--event", "command.start"]);
+        (shown["matched_events"] == 1).then_some(())
+    });
+    let aged = || {
+        let mut manifest: Value =
+            serde_json::from_slice(&std::fs::read(top.join("session.json")).expect("it")).expect("JSON");
+        manifest["created_at"] = json!(1);
+        std::fs::write(top.join("session.json"), manifest.to_string()).expect("written");
+        for path in files(&top).into_keys().chain([top.clone()]) {
+            let then = SystemTime::now() - Duration::from_secs(301);
+            std::fs::File::open(path).expect("it").set_modified(then).expect("its time");
+        }
+    };
+    aged();
+    assert_eq!(desk.ok(&["session", "gc"])["removed"], json!([]));
+    assert!(running.try_wait().expect("its state").is_none(), "it ended too early for this test");
+    assert!(running.wait().expect("it ends").success());
+    assert_eq!(desk.ok(&["session", "gc"])["removed"], json!([]), "its end was a moment ago");
+    aged();
+    assert_eq!(desk.ok(&["session", "gc"])["removed"], json!([id]));
+    assert!(!top.exists());
+}
+
 /// Twenty processes at once, three times: every snapshot can be used, every line of the trace is whole.
 #[test]
 fn twenty_processes_share_a_session() {

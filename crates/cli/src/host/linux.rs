@@ -1,6 +1,6 @@
 //! Linux: joins the desktop that is meant, and keeps private ones.
 
-use agent_desktop_core::command::{self, Host};
+use agent_desktop_core::command::{self, Emitted, Host};
 use agent_desktop_core::error::{Code, Delivery, Error, Result, echo};
 use agent_desktop_core::platform::{Clipboard, Platform};
 use agent_desktop_linux::LinuxPlatform;
@@ -32,6 +32,10 @@ impl Host for Machine {
         let env = env_of(desktop)?;
         let clipboard = XClipboard::of(|name| variable(env.as_ref(), name), env.clone(), std::env::current_exe().ok());
         Ok(Box::new(clipboard))
+    }
+
+    fn emit(&self, line: &Value) -> Emitted {
+        if crate::output::emit(line) { Emitted::Printed } else { Emitted::Closed }
     }
 
     fn desktops(&self) -> Option<&dyn command::Desktops> {

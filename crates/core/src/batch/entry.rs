@@ -1,6 +1,7 @@
 //! One entry: `{command, args?, session?}`, checked as the command line would check it.
 
 use super::{MAX_ENTRIES, out_of_place};
+use crate::command::wait::Wait;
 use crate::command::{Command, Context};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error, Result};
@@ -102,6 +103,14 @@ impl Limited {
 }
 
 impl Entry {
+    /// Its arguments where it waits for an event, which is told by what was there before.
+    pub fn waits_for_event(&self) -> Option<&Wait> {
+        match &self.command {
+            Command::Wait(args) if args.event.is_some() => Some(args),
+            _ => None,
+        }
+    }
+
     /// The context that it runs in.
     pub fn context(&self, batch: &Context) -> Result<Context> {
         batch.for_entry(self.session.as_deref())
@@ -143,6 +152,7 @@ fn limit(command: &Command) -> Option<(&'static str, u64)> {
         Command::Hover(args) => Some(("timeout_ms", args.timeout())),
         Command::Drag(args) => Some(("timeout_ms", args.timeout())),
         Command::Launch(args) => Some(("timeout", args.timeout())),
+        Command::Watch(args) => Some(("for", args.time())),
         Command::Wait(args) => match args.ms {
             Some(ms) => Some((PAUSE, ms)),
             None => Some(("timeout", args.timeout())),

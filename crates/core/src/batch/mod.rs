@@ -10,6 +10,7 @@ use crate::command::{self, Command, Context};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
+use crate::wait::event::Baseline;
 use entry::Entry;
 use output::{Added, Output, Stop};
 
@@ -33,6 +34,17 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
             out.stop(Stop::Deadline { index: at });
             entries[at..].iter().for_each(|late| out.not_started(late, "deadline", &deadline_error()));
             break;
+        }
+        // What the next entry compares with is what was there before this one.
+        if let Some((next, wait)) = entries.get(at + 1).and_then(|next| Some((next, next.waits_for_event()?))) {
+            match Baseline::capture(&contexts[next.index], wait) {
+                Ok(before) => contexts[next.index].leave_baseline(before),
+                Err(error) => {
+                    out.not_started(entry, "pre_action_baseline_failed", &baseline_error(&error));
+                    out.stop(Stop::Baseline { index: at, blocked: next.index });
+                    break;
+                }
+            }
         }
         let answer = dispatch(entry, context, deadline);
         let failed = answer.is_err();
@@ -65,6 +77,13 @@ fn deadline_error() -> Error {
     Error::before(Code::Timeout, "the batch's time was over before this entry")
         .kind("batch_deadline")
         .suggest("Run it again by itself, or give the batch a longer --timeout-ms.")
+}
+
+fn baseline_error(cause: &Error) -> Error {
+    Error::before(cause.code(), "what the next entry waits for could not be looked at before this entry")
+        .kind("pre_action_baseline_failed")
+        .detail("cause", cause.to_json())
+        .suggest("Nothing of this entry was done. Look again, then repeat it with the entry that waits.")
 }
 
 /// An entry's refusal, with where it stands. Nothing of the batch has run.

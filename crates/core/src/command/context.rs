@@ -8,6 +8,7 @@ use crate::platform::{Clipboard, Platform, Policy};
 use crate::policy::{Fence, Rules};
 use crate::session::{Attached, Manifest, Sessions};
 use crate::trace::Recorder;
+use crate::wait::event::Baseline;
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -58,6 +59,12 @@ pub trait Host {
         self.open(desktop).map(|platform| platform as Box<dyn Clipboard>)
     }
 
+    /// Prints a line before the answer, where the face can.
+    fn emit(&self, line: &Value) -> Emitted {
+        let _ = line;
+        Emitted::NoStream
+    }
+
     /// Private desktops, where the platform has them.
     fn desktops(&self) -> Option<&dyn Desktops> {
         None
@@ -74,6 +81,17 @@ struct Machine {
     env: Env,
 }
 
+/// What became of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emitted {
+    /// It was printed.
+    Printed,
+    /// Nobody reads any more.
+    Closed,
+    /// This face, or this place in a batch, has one answer and no lines before it.
+    NoStream,
+}
+
 /// What a command runs in.
 pub struct Context {
     machine: Rc<Machine>,
@@ -84,6 +102,8 @@ pub struct Context {
     desktop: Option<String>,
     attached: OnceCell<Option<Attached>>,
     recorder: OnceCell<Rc<Recorder>>,
+    baseline: RefCell<Option<Baseline>>,
+    in_batch: bool,
     seen: Seen,
 }
 
@@ -111,6 +131,8 @@ impl Context {
             desktop,
             attached: OnceCell::new(),
             recorder: OnceCell::new(),
+            baseline: RefCell::default(),
+            in_batch: false,
             seen: Seen::default(),
         })
     }
@@ -140,6 +162,8 @@ impl Context {
             desktop: self.desktop.clone(),
             attached: OnceCell::new(),
             recorder: OnceCell::new(),
+            baseline: RefCell::default(),
+            in_batch: true,
             seen: Seen::default(),
         })
     }
@@ -168,9 +192,24 @@ impl Context {
         self.machine.host.clipboard(self.desktop.as_deref())
     }
 
+    /// Prints a line before the answer, where there is somewhere to.
+    pub fn emit(&self, line: &Value) -> Emitted {
+        if self.in_batch { Emitted::NoStream } else { self.machine.host.emit(line) }
+    }
+
     /// What the face knows about this machine.
     pub fn host(&self) -> &dyn Host {
         self.machine.host.as_ref()
+    }
+
+    /// Leaves what was there before the preceding entry of a batch for the wait that runs in this context.
+    pub(crate) fn leave_baseline(&self, before: Baseline) {
+        self.baseline.replace(Some(before));
+    }
+
+    /// What was left, once.
+    pub(crate) fn take_baseline(&self) -> Option<Baseline> {
+        self.baseline.take()
     }
 
     /// What may be touched in this run, where that is restricted (decisions D8).

@@ -9,15 +9,17 @@ pub mod keyboard;
 pub mod notifications;
 pub mod observe;
 pub mod pointer;
+pub mod read;
 mod run;
 pub mod session;
 pub mod system;
 pub mod table;
 pub mod values;
 pub mod wait;
+pub mod watch;
 pub mod windows;
 
-pub use context::{Context, Desktops, Host};
+pub use context::{Context, Desktops, Emitted, Host};
 pub use globals::Globals;
 pub use run::{not_available, run};
 pub use table::{Group, Permission, Spec};
@@ -126,6 +128,7 @@ commands! {
     ClipboardSet(clipboard::ClipboardSet) = "clipboard-set",
     ClipboardClear(clipboard::ClipboardClear) = "clipboard-clear",
     Wait(wait::Wait) = "wait",
+    Watch(watch::Watch) = "watch",
     Session(session::Session) = "session",
     Trace(session::Trace) = "trace",
     CursorOverlay(session::CursorOverlay) = "cursor-overlay",

@@ -6,7 +6,8 @@ use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
 use crate::wait::selector::Selector;
 use crate::{
-    apps, batch, capture, clipboard, debug, input, observe, overlay, session, skills, system, trace, wait, windows,
+    apps, batch, capture, clipboard, debug, input, observe, overlay, session, skills, system, trace, wait, watch,
+    windows,
 };
 use serde_json::json;
 
@@ -92,6 +93,7 @@ fn dispatch(command: &Command, context: &Context) -> Answer {
         Command::ListApps(args) => observe::list::apps(context, args),
         Command::ListWindows(args) => observe::list::windows(context, args),
         Command::Wait(args) => wait::run(context, args),
+        Command::Watch(args) => watch::watch(context, args),
         Command::Status(args) => system::status(context, args),
         Command::Permissions(args) => system::permissions(context, args),
         Command::Version(_) => system::version(),

@@ -153,6 +153,7 @@ pub const TABLE: &[Spec] = &[
     row("clipboard-set", Group::Clipboard, "pm"),
     row("clipboard-clear", Group::Clipboard, "pm"),
     row("wait", Group::Wait, "a"),
+    row("watch", Group::Wait, "a"),
     row("session", Group::Sessions, ""),
     row("trace", Group::Sessions, ""),
     row("cursor-overlay", Group::Sessions, "p"),
@@ -178,7 +179,7 @@ mod tests {
     fn table_and_enum_name_the_same_commands() {
         let rows: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
         assert_eq!(rows, NAMES);
-        assert_eq!(NAMES.len(), 60 + 2, "the contract's 60, desktop and table");
+        assert_eq!(NAMES.len(), 60 + 3, "the contract's 60, desktop, table and watch");
     }
 
     #[test]

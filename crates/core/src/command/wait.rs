@@ -89,7 +89,7 @@ pub struct Wait {
     #[arg(long)]
     #[serde(default)]
     pub notification: bool,
-    /// Wait for a change (not available yet).
+    /// Wait for a change: a window or application that comes or goes, another active window, a surface.
     #[arg(long, value_enum, value_name = "KIND")]
     pub event: Option<EventKind>,
     /// Window of --event by id.
@@ -220,7 +220,6 @@ impl Wait {
     pub(crate) fn not_available(&self) -> Option<&'static str> {
         match self.mode() {
             Ok(Mode::Notification) => Some("wait --notification"),
-            Ok(Mode::Event(_)) => Some("wait --event"),
             _ => None,
         }
     }

@@ -56,6 +56,19 @@ pub struct Delta {
     pub unchanged: usize,
 }
 
+impl Delta {
+    /// Whether nothing is to be told.
+    pub fn is_empty(&self) -> bool {
+        let lists = self.added.is_empty() && self.removed.is_empty() && self.unproven.is_empty();
+        lists
+            && self.hidden.is_empty()
+            && self.changed.is_empty()
+            && self.moved.is_empty()
+            && self.replaced.is_empty()
+            && self.scrolled == (0, 0)
+    }
+}
+
 /// Compares. Whether the read is complete is the tree's own word.
 pub fn compare(base: &Baseline, tree: &RawTree, presented: &Presented) -> Delta {
     let handle = |at: usize| &tree.node(presented.nodes[at].raw).handle;

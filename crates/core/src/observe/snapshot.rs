@@ -45,7 +45,7 @@ fn window_plan(context: &Context, args: &Snapshot, deadline: Deadline) -> ReadPl
     ReadPlan { bounds, ..plan(args, deadline) }
 }
 
-pub(super) fn options(args: &Snapshot) -> Options {
+pub(crate) fn options(args: &Snapshot) -> Options {
     Options {
         max_depth: u32::from(args.depth()),
         free_wrappers: args.max_depth.is_none() && !args.is_skeleton(),

@@ -332,6 +332,8 @@ impl Windows for Fake {
 
 impl Capture for Fake {}
 
+impl Changes for Fake {}
+
 impl Clipboard for Fake {}
 
 impl super::Overlay for Fake {}

@@ -3,6 +3,7 @@
 
 pub mod apps;
 pub mod capture;
+pub mod changes;
 pub mod clipboard;
 #[cfg(test)]
 pub mod fake;
@@ -17,6 +18,7 @@ pub use apps::{
     SurfaceInfo, Window,
 };
 pub use capture::{Capture, Pixels, WindowPicture};
+pub use changes::{ChangeScope, Changes, Listening};
 pub use clipboard::{Clip, ClipKind, Clipboard, Clipping};
 pub use input::{Guard, Held, Hold, Input, Played, Release, Stroke};
 pub use observe::{
@@ -33,7 +35,7 @@ use crate::error::{Code, Error};
 use serde_json::Value;
 
 /// One operating system's desktop, as an adapter offers it.
-pub trait Platform: Observe + Operate + Apps + Input + Windows + Capture + Clipboard + Overlay {
+pub trait Platform: Observe + Operate + Apps + Input + Windows + Capture + Clipboard + Changes + Overlay {
     /// The platform's short name as `status` prints it (`linux`, `macos`, `windows`).
     fn name(&self) -> &'static str;
 

@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::evidence::{Cause, Evidence};
 use crate::geometry::{Point, Rect};
 use crate::platform::{
-    Action, App, Apps, Capture, Clip, ClipKind, Clipboard, Clipping, CloseRequest, Closed, CursorStep, Dispatch,
-    DisplayInfo, Guard, Held, Hit, Hold, Input, LaunchRequest, Launched, Live, Observe, Operate, Overlay, Pixels,
-    Platform, Played, Popup, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife, ReadPlan, Rung, Stroke,
-    SurfaceInfo, TableAsk, TablePart, TextPart, Watch, Window, WindowChange, WindowKey, WindowPicture, WindowState,
-    Windows, WriteOutcome,
+    Action, App, Apps, Capture, ChangeScope, Changes, Clip, ClipKind, Clipboard, Clipping, CloseRequest, Closed,
+    CursorStep, Dispatch, DisplayInfo, Guard, Held, Hit, Hold, Input, LaunchRequest, Launched, Listening, Live,
+    Observe, Operate, Overlay, Pixels, Platform, Played, Popup, Presence, Probe, ProbeRequest, ProcessKey, ProcessLife,
+    ReadPlan, Rung, Stroke, SurfaceInfo, TableAsk, TablePart, TextPart, Watch, Window, WindowChange, WindowKey,
+    WindowPicture, WindowState, Windows, WriteOutcome,
 };
 use crate::tree::raw::{Handle, Link, RawTree};
 use crate::vocab::key::Combo;
@@ -314,6 +314,17 @@ impl Input for Fence {
         self.inner.play(&strokes, &guard, deadline)
     }
 
+    fn play_while(
+        &self,
+        strokes: &[Stroke],
+        guard: &Guard,
+        deadline: Deadline,
+        still: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Played> {
+        let (strokes, guard) = self.within(strokes, guard, deadline)?;
+        self.inner.play_while(&strokes, &guard, deadline, still)
+    }
+
     fn pointer(&self, deadline: Deadline) -> Evidence<Point> {
         self.inner.pointer(deadline)
     }
@@ -371,6 +382,16 @@ impl Windows for Fence {
 
     fn window_now(&self, window: &WindowKey, deadline: Deadline) -> Evidence<WindowState> {
         self.inner.window_now(window, deadline)
+    }
+}
+
+impl Changes for Fence {
+    /// What is heard says only that something changed.
+    fn listen(&self, scope: &ChangeScope, deadline: Deadline) -> Result<Box<dyn Listening + '_>> {
+        if let ChangeScope::Process(process) = scope {
+            self.check(process)?;
+        }
+        self.inner.listen(scope, deadline)
     }
 }
 

@@ -109,6 +109,8 @@ fn every_method_of_the_platform_stands_in_the_fence() {
         include_str!("../platform/windows.rs"),
         include_str!("../platform/capture.rs"),
         include_str!("../platform/clipboard.rs"),
+        include_str!("../platform/changes.rs"),
+        include_str!("../platform/overlay.rs"),
     ];
     let (mut seen, mut within) = (0, false);
     for line in sources.iter().flat_map(|s| s.lines()) {

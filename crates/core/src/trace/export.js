@@ -58,7 +58,7 @@
         stack[at].end = e;
         stack[at].inner.push(item);
         item.owner = stack[at];
-        stack.length = at;
+        stack.splice(at, 1);
         continue;
       }
     } else if (at >= 0) {
@@ -89,7 +89,13 @@
     const m = Math.floor(s / 60);
     return m < 60 ? "+" + m + ":" + (s % 60).toFixed(1).padStart(4, "0") : "+" + Math.floor(m / 60) + " h " + (m % 60) + " min";
   };
-  const span = (ms) => (ms === null ? "" : ms < 1000 ? ms + " ms" : (ms / 1000).toFixed(ms < 10000 ? 2 : 1) + " s");
+  const span = (ms) => {
+    if (ms === null) return "";
+    if (ms < 1000) return ms + " ms";
+    if (ms < 60000) return (ms / 1000).toFixed(ms < 10000 ? 2 : 1) + " s";
+    const minutes = Math.round(ms / 60000);
+    return minutes < 60 ? minutes + " min" : Math.floor(minutes / 60) + " h " + (minutes % 60) + " min";
+  };
   const clock = (ms) => new Date(ms).toLocaleTimeString();
   const target = (c) => {
     const entry = c.inner.find((x) => x.e.event === "ref.resolve.entry");
@@ -296,6 +302,7 @@
 
   // Timeline: a bar for each command, as long as it took; the colour is what became of it.
   const canvas = $("line");
+  let drawn;
   const place = (ms, width) => 10 + ((ms - first) / Math.max(1, last - first)) * (width - 20);
   const draw = () => {
     const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = 56;
@@ -309,7 +316,10 @@
     const seen = state.view === "commands" ? new Set(state.rows) : new Set(state.rows.map((r) => r.owner || r));
     g.fillStyle = colour("line");
     g.fillRect(10, 44, width - 20, 1);
-    for (const c of commands) {
+    // What went wrong is drawn last: among thousands it must not vanish.
+    const grave = (c) => (c.code ? 2 : 0) + (c.kind === "delivery_uncertain" ? 1 : 0);
+    drawn ??= [...commands].sort((a, b) => grave(a) - grave(b));
+    for (const c of drawn) {
       const x = place(c.e.ts_ms, width), w = Math.max(3, place(c.e.ts_ms + (c.took || 0), width) - x);
       g.globalAlpha = seen.has(c) ? (c === chosen ? 1 : 0.75) : 0.12;
       g.fillStyle = colour(c.code ? "failed" : KINDS[c.kind][0]);

@@ -9,11 +9,12 @@ use crate::session::now_ms;
 use crate::state::private;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Version of the events. New fields and events don't change it.
@@ -203,6 +204,13 @@ fn unwritten(path: &Path, error: &io::Error) -> Error {
         .suggest("Nothing was done. Free or name another place for the trace, or leave out --trace-strict.")
 }
 
+/// Whether this process has not written to the file before. One that runs many commands says once who it is.
+fn first_time(path: &Path) -> bool {
+    static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    written.insert(path.to_owned())
+}
+
 /// One open file.
 #[derive(Debug)]
 struct Segment {
@@ -232,6 +240,9 @@ impl Segment {
             torn = seen.is_err() || last != *b"\n";
         }
         let mut segment = Self { path: path.to_owned(), file, torn };
+        if !first_time(path) && meta.len() > 0 {
+            return Ok((meta.len() + 2 * LAST_LINE <= MAX_FILE).then_some(segment));
+        }
         let fields = json!({
             "schema": SCHEMA,
             "version": env!("CARGO_PKG_VERSION"),

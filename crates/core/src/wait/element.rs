@@ -1,5 +1,6 @@
 //! `wait --element`: a predicate on one saved element.
 
+use super::ear::{Ear, Of};
 use super::until_described;
 use crate::act::actionability::assess;
 use crate::command::Context;
@@ -37,7 +38,8 @@ pub fn wait(
             None => error,
         }
     };
-    until_described(timeout_ms, name, describe, may_pass, |deadline| {
+    let mut ear = Ear::open(context, Of::Process(map.process.clone()));
+    until_described(&mut ear, timeout_ms, name, describe, may_pass, |deadline| {
         let bounds = predicate == Predicate::Visible;
         let deadline = deadline.within_ms(crate::act::ready::ATTEMPT_MS);
         let resolved = saved::resolve_with(platform, &map, id.number, Purpose::Read, bounds, deadline)?;

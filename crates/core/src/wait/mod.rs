@@ -1,6 +1,8 @@
 //! `wait`: looks again until something is true. Exactly one mode; a timeout says what was waited for.
 
+pub mod ear;
 mod element;
+pub mod event;
 pub mod selector;
 mod text;
 
@@ -15,12 +17,11 @@ use crate::observe::locate::{told_of, untold};
 use crate::observe::target::{find_app, matches};
 use crate::platform::{Platform, Popup, Window};
 use crate::vocab::surface::Surface;
+use ear::{Ear, Of};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// Pause between looks.
-pub const POLL: Duration = Duration::from_millis(100);
 /// One look at most: a silent application must not eat the whole wait unnoticed.
 const LOOK_MS: u64 = 2_000;
 /// One look at least: one that has begun may finish, so that the last one, or the only one of `--timeout 0`, is not cut
@@ -42,7 +43,8 @@ pub fn run(context: &Context, args: &Wait) -> Answer {
             let platform = context.platform()?;
             let seen = RefCell::new(Vec::new());
             let describe = |error: Error| error.detail("title", title).detail("titles_seen", json!(&*seen.borrow()));
-            until_described(timeout, "window", describe, passes, |deadline| {
+            let of = args.app.clone().map_or(Of::Desktop, Of::App);
+            until_described(&mut Ear::open(context, of), timeout, "window", describe, passes, |deadline| {
                 let (found, titles) = window(platform, args.app.as_deref(), title, deadline)?;
                 seen.replace(titles);
                 Ok(found.map(|w| json!({"found": true, "window": window_json(&w)})))
@@ -54,7 +56,8 @@ pub fn run(context: &Context, args: &Wait) -> Answer {
             element::wait(context, timeout, element, predicate, value, action)
         }
         Mode::Text { text, count } => text::wait(context, args, text, count),
-        Mode::Notification | Mode::Event(_) => Err(crate::command::not_available("this wait")),
+        Mode::Event(kind) => event::wait(context, args, kind),
+        Mode::Notification => Err(crate::command::not_available("wait --notification")),
     }
 }
 
@@ -67,11 +70,13 @@ pub fn until(
     look: impl FnMut(Deadline) -> Result<Option<Value>>,
 ) -> Answer {
     let describe = |error: Error| details.iter().fold(error, |e, (key, value)| e.detail(key, value.clone()));
-    until_described(timeout_ms, predicate, describe, passes, look)
+    until_described(&mut Ear::deaf(), timeout_ms, predicate, describe, passes, look)
 }
 
-/// The same, with the caller's own view of what the timeout says and of which refusals may pass.
+/// The same, with an ear for changes, and the caller's own view of what the timeout says and of which refusals may pass.
+/// The ear was opened before the first look, and the last look begins when the time is over.
 pub(crate) fn until_described(
+    ear: &mut Ear<'_>,
     timeout_ms: u64,
     predicate: &str,
     describe: impl Fn(Error) -> Error,
@@ -81,6 +86,8 @@ pub(crate) fn until_described(
     let begun = Instant::now();
     let deadline = Deadline::after_ms(timeout_ms);
     loop {
+        let over = deadline.passed();
+        let asked = Instant::now();
         let last = match look(deadline.within_ms(LOOK_MS).max(Deadline::after_ms(LOOK_AT_LEAST_MS))) {
             Ok(Some(mut answer)) => {
                 if let Some(map) = answer.as_object_mut() {
@@ -92,18 +99,21 @@ pub(crate) fn until_described(
             Err(e) if may_pass(&e) => Some(e),
             Err(e) => return Err(e),
         };
-        if deadline.left() <= POLL {
+        if over || timeout_ms == 0 {
             return Err(match last {
                 Some(e) if e.code() == Code::AppUnresponsive => e,
                 last => describe(timed_out(timeout_ms, predicate, last.as_ref())),
             });
         }
-        std::thread::sleep(POLL);
+        ear.pause(deadline, asked.elapsed());
     }
 }
 
 /// Whether looking again may help.
 fn passes(error: &Error) -> bool {
+    if error.kind_name() == Some("process_changed") {
+        return false;
+    }
     matches!(error.code(), Code::AppNotFound | Code::WindowNotFound | Code::AppUnresponsive | Code::Timeout)
         || error.kind_name() == Some("window_without_accessibility_element")
 }
@@ -127,6 +137,7 @@ fn unmet(predicate: &str) -> String {
         "menu" => "no menu opened".to_owned(),
         "menu-closed" => "a menu was still open".to_owned(),
         "exists" => "the element could not be seen".to_owned(),
+        "event" => "it did not happen".to_owned(),
         "selector" => "no element matched the selector".to_owned(),
         "selector-gone" => "an element still matched the selector, or its window could not be read".to_owned(),
         "value" => "the element's value did not become the one asked for".to_owned(),
@@ -161,7 +172,8 @@ fn menu(context: &Context, args: &Wait, predicate: &str, open: bool) -> Answer {
         let error = args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()));
         told_of(error, &seen.borrow())
     };
-    until_described(args.timeout(), predicate, describe, passes, |deadline| {
+    let mut ear = Ear::open(context, args.app.clone().map_or(Of::Active, Of::App));
+    until_described(&mut ear, args.timeout(), predicate, describe, passes, |deadline| {
         let (mut any, mut unread) = (false, false);
         seen.borrow_mut().clear();
         for app in find_app(platform, args.app.as_deref(), deadline)? {

@@ -1,6 +1,7 @@
 //! `--wait-for` and `--wait-for-gone`: after a command, wait for an element of its window, and answer with the window as
 //! it then is (spec 2 "Global flags"). Matched as `find` matches; what could not be read is neither there nor gone.
 
+use super::ear::{Ear, Of};
 use super::{passes, until_described};
 use crate::command::observe::Snapshot;
 use crate::command::pointer::DragEnd;
@@ -9,6 +10,7 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Delivery, Error, Result};
 use crate::observe::{saved, snapshot};
+use crate::platform::ProcessKey;
 use crate::query::ask::{Ask, Query};
 use crate::query::matcher::search;
 use serde_json::{Map, Value, json};
@@ -107,7 +109,13 @@ fn until(context: &Context, selector: &Selector, args: &Snapshot, done: Option<&
         }
     };
     let named = args.app.is_some() || args.window_id.is_some();
-    let answer = until_described(selector.timeout_ms, selector.unmet(), describe, passes, |deadline| {
+    let of = match (&args.app, &args.window_id) {
+        (Some(name), _) => Of::App(name.clone()),
+        (None, Some(id)) => window_process(context, id).map_or(Of::Desktop, Of::Process),
+        (None, None) => Of::Active,
+    };
+    let mut ear = Ear::open(context, of);
+    let answer = until_described(&mut ear, selector.timeout_ms, selector.unmet(), describe, passes, |deadline| {
         match look(context, selector, args, deadline) {
             // Where its window is gone, so is the element. Without a name nobody knows which window is meant.
             Err(e) if selector.gone && named && matches!(e.code(), Code::WindowNotFound | Code::AppNotFound) => {
@@ -124,6 +132,14 @@ fn until(context: &Context, selector: &Selector, args: &Snapshot, done: Option<&
         answer = json!({"outline": answer, "matched_selector": selector.text});
     }
     Ok(answer)
+}
+
+/// The process of a window by its id, where it is there.
+fn window_process(context: &Context, id: &str) -> Option<ProcessKey> {
+    let platform = context.platform().ok()?;
+    let deadline = Deadline::after_ms(DIAGNOSTIC_MS);
+    let windows = platform.windows(&platform.apps(deadline).ok()?, deadline).ok()?;
+    windows.into_iter().find(|w| w.id == id).map(|w| w.process)
 }
 
 /// One look: the window as it is, where the selector holds.

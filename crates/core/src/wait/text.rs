@@ -1,5 +1,6 @@
 //! `wait --text`: a text somewhere in the window. An incomplete read proves no absence and no count.
 
+use super::ear::{Ear, Of};
 use super::{passes, until_described};
 use crate::command::Context;
 use crate::command::wait::Wait;
@@ -29,7 +30,8 @@ pub fn wait(context: &Context, args: &Wait, text: &str, count: Option<usize>) ->
             None => error,
         }
     };
-    until_described(args.timeout(), "text", describe, passes, |deadline| {
+    let mut ear = Ear::open(context, args.app.clone().map_or(Of::Active, Of::App));
+    until_described(&mut ear, args.timeout(), "text", describe, passes, |deadline| {
         let root = locate::root(platform, scope, Surface::Window, deadline)?;
         looked.replace(Some(json!({"id": root.source.window_id, "title": root.source.window_title})));
         let tree = platform.read_tree(&root.handle, &root.above, &root.process, &ReadPlan::contract(deadline))?;

@@ -32,7 +32,7 @@ fn int(n: u64) -> i32 {
 }
 
 /// Why a read that has to be answered was not.
-fn unanswered(error: &CallError, kind: &str, what: &str) -> Error {
+fn unanswered(error: &CallError, lacking: Lacking) -> Error {
     let refused = match error {
         CallError::Late { .. } => Error::before(Code::AppUnresponsive, "the application does not answer")
             .kind("application_silent")
@@ -41,11 +41,28 @@ fn unanswered(error: &CallError, kind: &str, what: &str) -> Error {
         CallError::Broken { .. } => Error::before(Code::AppUnresponsive, "the connection to the application was lost")
             .kind("application_silent")
             .retry_after(1_000),
-        _ => Error::before(Code::ActionNotSupported, format!("the element publishes no {what}"))
-            .kind(kind)
-            .suggest("Read it with 'snapshot --root REF', or 'get REF --property text'."),
+        _ => lacking.error().suggest("Read it with 'snapshot --root REF', or 'get REF --property text'."),
     };
     refused.platform(describe(error))
+}
+
+/// What an element doesn't publish.
+#[derive(Clone, Copy)]
+enum Lacking {
+    Text,
+    Table,
+    Cells,
+}
+
+impl Lacking {
+    fn error(self) -> Error {
+        let none = |what: &str| Error::before(Code::ActionNotSupported, format!("the element publishes no {what}"));
+        match self {
+            Lacking::Text => none("text that can be read in parts").kind("no_text_interface"),
+            Lacking::Table => none("table").kind("no_table_interface"),
+            Lacking::Cells => none("cells by row and column").kind("no_table_interface"),
+        }
+    }
 }
 
 /// A part of a text, in the characters of the `Text` interface.
@@ -56,13 +73,12 @@ pub fn text_part(
     range: &Range<u64>,
     deadline: Deadline,
 ) -> Result<TextPart, Error> {
-    const NO_TEXT: (&str, &str) = ("no_text_interface", "text that can be read in parts");
-    let interfaces = interfaces(wire, target, deadline).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
+    let interfaces = interfaces(wire, target, deadline).map_err(|e| unanswered(&e, Lacking::Text))?;
     if !interfaces.has(i::Interfaces::TEXT) {
-        return Err(unanswered(&CallError::Invalid("no Text interface".to_owned()), NO_TEXT.0, NO_TEXT.1));
+        return Err(unanswered(&CallError::Invalid("no Text interface".to_owned()), Lacking::Text));
     }
     let count = wire.call(Field::Characters.call(target), deadline).and_then(|r| r.int_property());
-    let length = count.map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
+    let length = count.map_err(|e| unanswered(&e, Lacking::Text))?;
     let length = u64::try_from(length).unwrap_or(0);
     let range = range.start.min(length)..range.end.min(length);
     if range.is_empty() {
@@ -74,7 +90,7 @@ pub fn text_part(
         false => range.clone(),
     };
     let ask = Call::with(target, i::TEXT, "GetText", Body::Ints(int(read.start), int(read.end)));
-    let text = wire.call(ask, deadline).and_then(|r| r.text()).map_err(|e| unanswered(&e, NO_TEXT.0, NO_TEXT.1))?;
+    let text = wire.call(ask, deadline).and_then(|r| r.text()).map_err(|e| unanswered(&e, Lacking::Text))?;
     let (text, range) = if toolkit.qt() { whole_characters(text, &read, range) } else { (text, range) };
     let text = if toolkit.pads_wide_characters() { without_padding(&text, range.start > 0) } else { text };
     Ok(TextPart { text, range, length })
@@ -111,7 +127,7 @@ fn interfaces(wire: &dyn Wire, object: &Object, deadline: Deadline) -> Result<i:
 
 /// Rows and columns of a table, by its own word.
 fn size(wire: &dyn Wire, table: &Object, deadline: Deadline) -> Result<(u64, u64), Error> {
-    let no_table = |e: &CallError| unanswered(e, "no_table_interface", "table");
+    let no_table = |e: &CallError| unanswered(e, Lacking::Table);
     let interfaces = interfaces(wire, table, deadline).map_err(|e| no_table(&e))?;
     if !interfaces.has(i::Interfaces::TABLE) {
         return Err(no_table(&CallError::Invalid("no Table interface".to_owned())));
@@ -329,7 +345,7 @@ pub fn cell_at(
     ];
     let mut answers = wire.flight(calls, deadline).into_iter();
     let mut next = || answers.next().unwrap_or(Err(CallError::Late { sent: false }));
-    let unread = |e: CallError| unanswered(&e, "no_table_interface", "cells by row and column");
+    let unread = |e: CallError| unanswered(&e, Lacking::Cells);
     let index = next().and_then(|r| r.int()).map_err(unread)?;
     let object = next().and_then(|r| r.object()).map_err(unread)?;
     let index = u32::try_from(index).map_err(|_| none())?;

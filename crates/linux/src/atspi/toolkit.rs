@@ -58,6 +58,7 @@ impl Toolkit {
         }
     }
 
+    /// Qt, of any version: its texts are counted in UTF-16 units.
     pub fn qt(self) -> bool {
         matches!(self, Qt5 | Qt6)
     }

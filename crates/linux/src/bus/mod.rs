@@ -17,4 +17,4 @@ pub use call::{Body, Call, Object};
 pub use join::Bus;
 pub use peer::{Line, Peers};
 pub use reply::{CallError, Reply};
-pub use sender::{Incoming, Sender, Signal, Ticket, Wire};
+pub use sender::{Incoming, Next, Sender, Signal, Ticket, Wire};

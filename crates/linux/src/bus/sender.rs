@@ -11,6 +11,7 @@ use std::collections::{HashSet, VecDeque};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, timeout_at};
 use zbus::{Connection, Message, MessageStream, message::Type};
 
@@ -32,6 +33,15 @@ pub enum Incoming {
     Reply(Ticket, Result<Reply, CallError>),
     /// A signal.
     Signal(Signal),
+}
+
+/// What ended a wait.
+#[derive(Debug)]
+pub enum Next {
+    /// Something arrived here.
+    Came(Incoming),
+    /// Somebody else had something.
+    Woken,
 }
 
 /// Something that answers calls: the bus, or recorded replies in tests.
@@ -221,6 +231,25 @@ impl Sender {
     pub fn next(&self, until: Deadline) -> Option<Incoming> {
         let mut pump = self.pump();
         self.runtime.block_on(pump.incoming(Instant::from_std(until.instant())))
+    }
+
+    /// The next signal, or answer to a posted call, before `until`, unless somebody else wakes us first. None when
+    /// the time is over, or the connection is.
+    pub fn next_or(&self, wake: &mut UnboundedReceiver<()>, until: Deadline) -> Option<Next> {
+        let until = Instant::from_std(until.instant());
+        let mut pump = self.pump();
+        self.runtime.block_on(async {
+            // Who can't wake us any more is not waited for.
+            let woken = async {
+                if wake.recv().await.is_none() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            match select(pin!(pump.incoming(until)), pin!(woken)).await {
+                Either::Left((came, _)) => came.map(Next::Came),
+                Either::Right(((), _)) => Some(Next::Woken),
+            }
+        })
     }
 
     /// The next that comes here or on another connection of the same desktop, before `until`; the second says whether

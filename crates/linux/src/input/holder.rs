@@ -17,6 +17,11 @@ const ARRIVAL: Duration = Duration::from_secs(5);
 /// How long undoing may take beyond the deadline.
 pub const UNDOING: Duration = Duration::from_secs(3);
 
+/// For how long a stalled display is waited for with releases in its queue.
+const LINGERING: Duration = Duration::from_secs(600);
+/// How long it may take over its queue once it answers.
+const WORKED_OFF: Duration = Duration::from_secs(1);
+
 /// Plays the sequence on standard input.
 pub fn play() -> i32 {
     let Ok(termination) = Termination::listen() else { return 1 };
@@ -36,7 +41,27 @@ pub fn play() -> i32 {
         Err(stop) => (Progress::default(), Some(stop), Debt::default()),
     };
     let release = settle(&x, &debt, &score);
-    ended(&mut pipe, progress, stopped, release)
+    let code = ended(&mut pipe, progress, stopped, release);
+    if release == Release::Uncertain {
+        linger(&x);
+    }
+    code
+}
+
+/// Stays until a stalled display has gone on: the releases lie in its queue, and it drops the queue of a client that
+/// is gone.
+fn linger(x: &Connection) {
+    let end = Instant::now() + LINGERING;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        match rustix::event::poll(&mut [PollFd::from_borrowed_fd(x.socket(), PollFlags::IN)], Some(&timeout)) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return,
+            // Its first answer after all, or its end; what lies behind is worked off in no time.
+            Ok(_) => return std::thread::sleep(WORKED_OFF),
+        }
+    }
 }
 
 /// Undoes what is owed at the end.

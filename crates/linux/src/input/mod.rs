@@ -20,7 +20,7 @@ mod text;
 
 use crate::LinuxPlatform;
 use crate::process::Token;
-use crate::x11::{X11Error, xtest};
+use crate::x11::{X11Error, keymap, xtest};
 use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::evidence::{Cause, Evidence};
@@ -29,13 +29,17 @@ use agent_desktop_core::platform::Input;
 use agent_desktop_core::platform::input::{Guard, Held, Hold, Played, Stroke};
 use agent_desktop_core::platform::observe::ProcessKey;
 use agent_desktop_core::platform::windows::WindowKey;
-use agent_desktop_core::vocab::key::Combo;
+use agent_desktop_core::vocab::key::{Combo, Key};
 use std::ffi::OsString;
 use talk::Place;
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 /// The hidden sub-command of the program that plays sequences and holds what is held.
 pub const HOLDER: &str = "__input-holder";
+/// The key that is L on a keyboard of the United States: code 38 of the kernel, 8 more for X.
+const L_KEY: u8 = 46;
+/// How long the layout may take to be read for the sake of a dangerous combination, in milliseconds.
+const DANGER_MS: u64 = 1_000;
 /// Its argument for one sequence.
 const PLAY: &str = "play";
 /// Its argument for held input.
@@ -90,7 +94,7 @@ impl Input for LinuxPlatform {
     }
 
     fn dangerous(&self, combo: &Combo) -> bool {
-        dangerous::dangerous(combo)
+        dangerous::dangerous(combo) || self.is_another_letter_of_a_dangerous_key(combo)
     }
 
     fn hold(
@@ -127,6 +131,20 @@ fn evidence<T>(asked: Option<Result<T, X11Error>>) -> Evidence<T> {
 }
 
 impl LinuxPlatform {
+    /// Whether the character stands on the key of a dangerous one: desktops look at the key, on any layout of theirs.
+    fn is_another_letter_of_a_dangerous_key(&self, combo: &Combo) -> bool {
+        let Some(Key::Character(c)) = combo.key else { return false };
+        let latin = Combo { key: Some(Key::Character('l')), ..combo.clone() };
+        if !dangerous::dangerous(&latin) {
+            return false;
+        }
+        let on_key = self.with_x(Deadline::after_ms(DANGER_MS), |x| {
+            keymap::enable(x)?;
+            Ok::<bool, X11Error>(keymap::read(x)?.shares_a_key(c, 'l', L_KEY))
+        });
+        matches!(on_key, Some(Ok(true)))
+    }
+
     /// The display, for a process that presses.
     fn place(&self, files: &kept::Files) -> Result<Place, Error> {
         let (display, authority) = self.display().ok_or_else(|| {

@@ -59,7 +59,12 @@ pub fn play(
         watched: still.is_some(),
     };
     let mut heard = listen(&mut child, &score, deadline, still);
-    leave(child);
+    if heard.release == Release::Uncertain {
+        // It stays until a stalled display has taken its releases; it ends by itself.
+        std::thread::spawn(move || child.wait());
+    } else {
+        leave(child);
+    }
     if let Some(undo) = heard.undo.take() {
         heard.release = undo_for_it(&place, &undo);
     }

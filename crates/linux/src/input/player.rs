@@ -18,6 +18,9 @@ const WHEEL: [u8; 4] = [4, 5, 6, 7];
 /// How long the pointer may be kept still by a window manager.
 const THAW: Duration = Duration::from_millis(1_000);
 
+/// After so many looks at a pointer that has not arrived it is sent there again.
+const LOOKS: u32 = 10;
+
 /// Who listens to a player, and may end it.
 pub trait Listener {
     /// Hears what is owed and what is done, before and after each event.
@@ -170,6 +173,7 @@ impl<'a, L: Listener> Player<'a, L> {
         self.acknowledged(1)?;
         // A window manager that looks at a click first keeps the pointer still until it has decided (openbox).
         let by = Instant::now() + THAW;
+        let mut looks = 0;
         loop {
             let now = xtest::pointer(self.x)?;
             if (now.root_x, now.root_y) == place {
@@ -179,6 +183,11 @@ impl<'a, L: Listener> Player<'a, L> {
                 return Err(Stop::Confined);
             }
             self.still_on(Duration::from_millis(2))?;
+            looks += 1;
+            if looks % LOOKS == 0 {
+                // Somebody else moves it as well.
+                xtest::motion(self.x, place)?;
+            }
         }
     }
 

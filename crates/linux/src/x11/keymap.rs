@@ -138,6 +138,12 @@ impl Keymap {
         self.find(|symbol| keysym::to_char(symbol) == Some(c), group, locked)
     }
 
+    /// Whether a character stands on a key, in any group, that is also another character's, or is the key `at`.
+    pub fn shares_a_key(&self, c: char, other: char, at: u8) -> bool {
+        let has = |key: &KeySymMap, c: char| key.syms.iter().any(|s| keysym::to_char(*s) == Some(c));
+        self.keys().any(|(code, key)| has(key, c) && (code == at || has(key, other)))
+    }
+
     /// The key that has one of these symbols at its first level in any group: modifiers and keys of function.
     pub fn key_of(&self, symbols: &[u32]) -> Option<u8> {
         symbols.iter().find_map(|wanted| {

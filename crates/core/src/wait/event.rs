@@ -1,0 +1,197 @@
+//! `wait --event`: a window, an application or a surface came or went, or another window is active: what a look finds
+//! compared with a baseline (spec 1 §10). In a batch the baseline is taken before the entry that precedes the wait.
+
+use super::ear::{Ear, Of};
+use super::until_described;
+use crate::command::Context;
+use crate::command::wait::{EventKind, Wait};
+use crate::deadline::Deadline;
+use crate::envelope::Answer;
+use crate::error::{Code, Error, Result};
+use crate::observe::list::window_json;
+use crate::observe::target::{app_summary, find_app, matches};
+use crate::platform::apps::surface_json;
+use crate::platform::{App, Platform, ProcessKey, ProcessLife, Responsive, SurfaceInfo, Window};
+use crate::watch::is_layer;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+/// Time for taking a baseline, in milliseconds.
+const BASELINE_MS: u64 = 3_000;
+
+/// What is there.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    apps: Vec<App>,
+    windows: Vec<Window>,
+    surfaces: Vec<SurfaceInfo>,
+    active: Option<String>,
+    /// The processes of the application that was named, where it was there.
+    named: Vec<ProcessKey>,
+    /// Whether somebody was silent: then what isn't here is not known to be gone.
+    silent: bool,
+}
+
+impl Baseline {
+    /// What is there before something happens.
+    ///
+    /// # Errors
+    /// Where it can't be found out: then nothing that comes later could be told from what was there.
+    pub fn capture(context: &Context, args: &Wait) -> Result<Self> {
+        let kind = args.event.ok_or_else(|| Error::invalid("only --event has a baseline"))?;
+        Self::take(context.platform()?, args, kind, Deadline::after_ms(BASELINE_MS))
+    }
+
+    fn take(platform: &dyn Platform, args: &Wait, kind: EventKind, deadline: Deadline) -> Result<Self> {
+        let apps = platform.apps(deadline)?;
+        let named: Vec<App> = match &args.app {
+            Some(name) => apps.iter().filter(|app| matches(name, app)).cloned().collect(),
+            None => Vec::new(),
+        };
+        let mut out = Self { named: named.iter().map(|app| app.process.clone()).collect(), ..Self::default() };
+        match kind {
+            EventKind::AppLaunched | EventKind::AppTerminated => {}
+            EventKind::WindowOpened | EventKind::WindowClosed => {
+                // Of an application that isn't there, no window is.
+                if args.app.is_none() {
+                    out.windows = platform.windows(&apps, deadline)?;
+                } else if !named.is_empty() {
+                    out.windows = platform.windows(&named, deadline)?;
+                }
+                out.silent = out.windows.iter().any(|w| w.responsive == Responsive::No);
+            }
+            EventKind::FocusChanged => out.active = platform.active_window(deadline)?.map(|w| w.id),
+            EventKind::SurfaceAppeared | EventKind::SurfaceDismissed => {
+                let of = if args.app.is_some() { named.clone() } else { find_app(platform, None, deadline)? };
+                if args.app.is_none() {
+                    out.named = of.iter().map(|app| app.process.clone()).collect();
+                }
+                for app in &of {
+                    out.surfaces.extend(platform.surfaces(app, deadline)?.into_iter().filter(is_layer));
+                }
+            }
+        }
+        let whose = if named.is_empty() { &apps } else { &named };
+        out.silent |= whose.iter().any(|app| app.responsive == Responsive::No);
+        out.apps = apps;
+        Ok(out)
+    }
+}
+
+/// `wait --event`.
+pub fn wait(context: &Context, args: &Wait, kind: EventKind) -> Answer {
+    // The ear is open before the baseline: what changes right after it is heard.
+    let ear = ear(context, args);
+    let before = match context.take_baseline() {
+        Some(before) => before,
+        None => Baseline::capture(context, args)?,
+    };
+    wait_with(context, args, kind, before, ear)
+}
+
+fn ear<'a>(context: &'a Context, args: &Wait) -> Ear<'a> {
+    let of = match (&args.app, args.event) {
+        (_, Some(EventKind::AppLaunched | EventKind::AppTerminated)) => Of::Desktop,
+        (Some(name), _) => Of::App(name.clone()),
+        (None, Some(EventKind::SurfaceAppeared | EventKind::SurfaceDismissed)) => Of::Active,
+        (None, _) => Of::Desktop,
+    };
+    Ear::open(context, of)
+}
+
+fn wait_with(context: &Context, args: &Wait, kind: EventKind, before: Baseline, mut ear: Ear<'_>) -> Answer {
+    let platform = context.platform()?;
+    let describe = |error: Error| {
+        let counts =
+            json!({"windows": before.windows.len(), "apps": before.apps.len(), "surfaces": before.surfaces.len()});
+        let error = error.detail("event", json!(kind)).detail("baseline_counts", counts);
+        args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()))
+    };
+    until_described(&mut ear, args.timeout(), "event", describe, super::passes, |deadline| {
+        let now = Baseline::take(platform, args, kind, deadline)?;
+        let found = change(platform, args, kind, &before, &now);
+        if found.is_none() {
+            replaced(platform, kind, &before, &now)?;
+        }
+        Ok(found.map(|event| json!({"found": true, "event": event})))
+    })
+}
+
+/// What happened, where it did.
+fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseline, now: &Baseline) -> Option<Value> {
+    let event = |key: &str, value: Value| Some(json!({"kind": kind, key: value}));
+    let title = args.window.as_ref().map(|t| t.to_lowercase());
+    let meant = |w: &&Window| {
+        title.as_ref().is_none_or(|t| w.title.to_lowercase().contains(t))
+            && args.window_id.as_ref().is_none_or(|id| *id == w.id)
+    };
+    let app_meant = |app: &&App| args.app.as_ref().is_none_or(|name| matches(name, app));
+    match kind {
+        EventKind::WindowOpened => {
+            let had: HashSet<&str> = before.windows.iter().map(|w| w.id.as_str()).collect();
+            let new = now.windows.iter().filter(meant).find(|w| !had.contains(w.id.as_str()))?;
+            event("window", window_json(new))
+        }
+        EventKind::WindowClosed => {
+            let have: HashSet<&str> = now.windows.iter().map(|w| w.id.as_str()).collect();
+            let gone = before.windows.iter().filter(meant).find(|w| {
+                // A list with a silent member proves no absence (decisions D4), but an ended process does.
+                !have.contains(w.id.as_str()) && (!now.silent || ended(platform, &w.process))
+            })?;
+            event(
+                "window",
+                json!({"id": gone.id, "title": gone.title, "app_name": gone.app_name, "pid": gone.process.pid}),
+            )
+        }
+        EventKind::AppLaunched => {
+            let had: HashSet<&ProcessKey> = before.apps.iter().map(|a| &a.process).collect();
+            let new = now.apps.iter().filter(app_meant).find(|a| !had.contains(&a.process))?;
+            event("app", app_summary(new))
+        }
+        EventKind::AppTerminated => {
+            let gone = before.apps.iter().filter(app_meant).find(|a| ended(platform, &a.process))?;
+            event("app", app_summary(gone))
+        }
+        EventKind::FocusChanged => match &now.active {
+            active if *active == before.active => None,
+            Some(id) => {
+                let window = platform.active_window(Deadline::after_ms(BASELINE_MS)).ok().flatten();
+                let shown = window.filter(|w| w.id == *id).map_or_else(|| json!({"id": id}), |w| window_json(&w));
+                event("window", shown)
+            }
+            None => event("window", Value::Null),
+        },
+        EventKind::SurfaceAppeared => {
+            let had: HashSet<&str> = before.surfaces.iter().map(|s| s.id.as_str()).collect();
+            let new = now.surfaces.iter().find(|s| !had.contains(s.id.as_str()))?;
+            event("surface", surface_json(new))
+        }
+        EventKind::SurfaceDismissed => {
+            let have: HashSet<&str> = now.surfaces.iter().map(|s| s.id.as_str()).collect();
+            let gone = before.surfaces.iter().find(|s| !have.contains(s.id.as_str()) && !now.silent)?;
+            event("surface", surface_json(gone))
+        }
+    }
+}
+
+fn ended(platform: &dyn Platform, process: &ProcessKey) -> bool {
+    matches!(platform.process_life(process), ProcessLife::Gone | ProcessLife::OtherGeneration)
+}
+
+/// The application that was named has ended, and what it was asked for can't happen in it any more; another process that
+/// carries its name has no such baseline.
+fn replaced(platform: &dyn Platform, kind: EventKind, before: &Baseline, now: &Baseline) -> Result<()> {
+    let of_app = matches!(kind, EventKind::SurfaceAppeared | EventKind::SurfaceDismissed | EventKind::WindowClosed);
+    let all_ended = !before.named.is_empty() && before.named.iter().all(|process| ended(platform, process));
+    if !of_app || !all_ended {
+        return Ok(());
+    }
+    let pids: Vec<u32> = before.named.iter().map(|p| p.pid).collect();
+    let others: Vec<u32> = now.named.iter().map(|p| p.pid).filter(|pid| !pids.contains(pid)).collect();
+    Err(Error::before(Code::AppNotFound, "the application ended while its event was waited for")
+        .kind("process_changed")
+        .detail("was_pids", pids)
+        .detail("pids", others)
+        .not_retryable()
+        .suggest("Look again from the beginning: refs and baselines of the ended process mean nothing now."))
+}

@@ -1,0 +1,143 @@
+//! The trees of watched windows, and what changes in them. Each change is saved as a snapshot, so that the refs of its
+//! lines can be acted on.
+
+use super::desktop::Desktop;
+use super::{Lines, fields};
+use crate::command::Context;
+use crate::command::observe::Snapshot;
+use crate::command::watch::Watch;
+use crate::deadline::Deadline;
+use crate::error::{Code, Result};
+use crate::observe::changes::Changes;
+use crate::observe::delta::compare;
+use crate::observe::snapshot::{Kept, keep, options, read};
+use crate::platform::{ProcessKey, Responsive};
+use crate::refs::baseline::Baseline;
+use crate::tree::present::{Options, present};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Windows of one application whose trees are watched at most.
+const MAX_WINDOWS: usize = 8;
+/// Lists of a comparison that become lines, and the event of each.
+const LISTS: [(&str, &str); 7] = [
+    ("added", "added"),
+    ("removed", "removed"),
+    ("changed", "changed"),
+    ("moved", "moved"),
+    ("replaced", "replaced"),
+    ("removed_unproven", "removed-unproven"),
+    ("no_longer_shown", "no-longer-shown"),
+];
+
+/// One window as it was last told.
+struct Seen {
+    base: Baseline,
+    kept: Kept,
+}
+
+/// The watched windows.
+pub struct Trees<'a> {
+    args: &'a Watch,
+    process: Option<ProcessKey>,
+    seen: HashMap<String, Seen>,
+}
+
+impl<'a> Trees<'a> {
+    /// Nothing yet. Without a process that was named no tree is read.
+    pub fn new(args: &'a Watch, process: Option<ProcessKey>) -> Self {
+        Self { args, process, seen: HashMap::new() }
+    }
+
+    fn ids(&self, desktop: &Desktop) -> Vec<String> {
+        if self.process.is_none() {
+            return Vec::new();
+        }
+        let meant = |id: &str| self.args.window_id.as_deref().is_none_or(|wanted| wanted == id);
+        let readable = desktop.windows.iter().filter(|w| w.root.is_some() && w.responsive == Responsive::Yes);
+        readable.map(|w| w.id.clone()).filter(|id| meant(id)).take(MAX_WINDOWS).collect()
+    }
+
+    fn arguments(&self, id: &str) -> Snapshot {
+        Snapshot { window_id: Some(id.to_owned()), interactive_only: self.args.interactive_only, ..Snapshot::default() }
+    }
+
+    fn save(&mut self, context: &Context, id: &str, view: &Options, deadline: Deadline) -> Result<()> {
+        let (root, tree) = read(context, &self.arguments(id), deadline)?;
+        let kept = keep(context, root, tree, view)?;
+        let base = Baseline::of(&kept.tree, &kept.presented, &kept.numbered, view);
+        self.seen.insert(id.to_owned(), Seen { base, kept });
+        Ok(())
+    }
+
+    /// The first look: what changes is told from here.
+    pub fn begin(&mut self, context: &Context, desktop: &Desktop, deadline: Deadline) -> Result<()> {
+        for id in self.ids(desktop) {
+            let view = options(&self.arguments(&id));
+            self.save(context, &id, &view, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the one window that was named is closed.
+    pub fn target_closed(&self, desktop: &Desktop) -> bool {
+        self.args.window_id.as_ref().is_some_and(|id| !desktop.windows.iter().any(|w| w.id == *id))
+    }
+
+    /// Tells what changed in each window.
+    pub fn tell(
+        &mut self,
+        context: &Context,
+        desktop: &Desktop,
+        lines: &mut Lines<'_>,
+        deadline: Deadline,
+    ) -> Result<()> {
+        let ids = self.ids(desktop);
+        self.seen.retain(|id, _| desktop.windows.iter().any(|w| w.id == *id));
+        for id in ids {
+            let args = self.arguments(&id);
+            let view = options(&args);
+            let Some(was) = self.seen.get(&id) else {
+                // A window that has just opened was told as such; from here on it is compared.
+                self.save(context, &id, &view, deadline)?;
+                continue;
+            };
+            let (root, tree) = match read(context, &args, deadline) {
+                Ok(read) => read,
+                // It closed between the two reads: the next look says so.
+                Err(error) if error.code() == Code::WindowNotFound => continue,
+                Err(error) => return Err(error),
+            };
+            let delta = compare(&was.base, &tree, &present(&tree, &view));
+            if delta.is_empty() {
+                continue;
+            }
+            let kept = keep(context, root, tree, &view)?;
+            let base = Baseline::of(&kept.tree, &kept.presented, &kept.numbered, &view);
+            let changes = Changes::new(&was.base, Some(&was.kept.map), &kept, true);
+            let mut all = Map::new();
+            changes.insert_into(&mut all);
+            say(&id, &kept.map.snapshot_id, changes.complete(), &mut all, lines);
+            self.seen.insert(id, Seen { base, kept });
+        }
+        Ok(())
+    }
+}
+
+/// One line for each change.
+fn say(window: &str, snapshot: &str, complete: bool, all: &mut Map<String, Value>, lines: &mut Lines<'_>) {
+    for (key, event) in LISTS {
+        let Some(Value::Array(list)) = all.remove(key) else { continue };
+        for element in list {
+            let mut line =
+                fields([("window_id", json!(window)), ("snapshot_id", json!(snapshot)), ("element", element)]);
+            if !complete {
+                line.insert("complete".into(), json!(false));
+            }
+            lines.tell(event, line);
+        }
+    }
+    if let Some(counts) = all.remove("scrolled") {
+        lines.tell("scrolled", fields([("window_id", json!(window)), ("counts", counts)]));
+    }
+}

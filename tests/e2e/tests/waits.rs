@@ -1,0 +1,296 @@
+//! Waits that are woken by what applications and the X server announce, and `watch`. The fixture's own log says when
+//! something changed; the kernel says what a wait costs.
+
+use agent_desktop_e2e::{Desk, Live, NATIVE, nodes};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Looks without any announcement come 1.5 s apart: whoever notices sooner was woken.
+const WOKEN: Duration = Duration::from_millis(1_000);
+
+fn answer(child: Child) -> (Value, Instant) {
+    let out = child.wait_with_output().expect("an answer");
+    let ended = Instant::now();
+    (serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {out:?}")), ended)
+}
+
+/// Starts a wait, lets it look, then has something happen; the answer's data and how long after that it came.
+fn noticed(desk: &Desk, args: &[&str], happen: impl FnOnce()) -> (Value, Duration) {
+    let child = desk.cli_spawn(args);
+    std::thread::sleep(Duration::from_millis(900));
+    let begun = Instant::now();
+    happen();
+    let (mut envelope, ended) = answer(child);
+    assert_eq!(envelope["ok"], true, "{args:?}: {envelope}");
+    (envelope["data"].take(), ended - begun)
+}
+
+/// Clock ticks that a process has used so far.
+fn ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process");
+    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
+    fields[11].parse::<u64>().expect("user") + fields[12].parse::<u64>().expect("system")
+}
+
+#[test]
+fn an_element_a_text_and_a_value_are_noticed() {
+    for kind in NATIVE {
+        let desk = Desk::new();
+        let live = Live::start(&desk, kind, "controls");
+        let save = live.only("button", "Save");
+        let (data, took) = noticed(&desk, &["wait", "--text", "Brand new", "--app", &live.app], || {
+            live.fixture.control("rename dead Brand new");
+        });
+        assert_eq!(data["found"], true, "{kind}: {data}");
+        assert!(took < WOKEN, "{kind}: text after {took:?}");
+        let name = live.only("textfield", "Name");
+        let wait = ["wait", "--element", &name, "--predicate", "value", "--value", "Ada"];
+        let (_, took) = noticed(&desk, &wait, || {
+            desk.ok(&["set-value", &name, "Ada"]);
+        });
+        assert!(took < WOKEN, "{kind}: value after {took:?}");
+        live.fixture.control("late_button 1 enable");
+        let disabled = live.only("button", "Late");
+        let (_, took) = noticed(&desk, &["wait", "--element", &disabled, "--predicate", "enabled"], || {});
+        assert!(took < WOKEN, "{kind}: enabled after {took:?}");
+        desk.ok(&["is", &save]);
+    }
+}
+
+#[test]
+fn windows_are_noticed_with_their_applications() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "dialogs");
+    let app = live.app.clone();
+    let (data, took) = noticed(&desk, &["wait", "--window", "Dialog A"], || {
+        live.fixture.control("show_dialog A");
+    });
+    assert_eq!(data["window"]["title"], "Dialog A", "{data}");
+    assert!(took < WOKEN, "{took:?}");
+    let closed = ["wait", "--event", "window-closed", "--app", &app, "--window", "Dialog A"];
+    let (data, took) = noticed(&desk, &closed, || {
+        live.fixture.control("close_dialog");
+    });
+    assert_eq!(data["event"]["kind"], "window-closed", "{data}");
+    assert!(took < WOKEN, "{took:?}");
+    let (data, took) = noticed(&desk, &["wait", "--event", "window-opened", "--app", &app], || {
+        live.fixture.control("show_dialog B");
+    });
+    assert_eq!(data["event"]["window"]["title"], "Dialog B", "{data}");
+    assert!(took < WOKEN, "{took:?}");
+    live.fixture.control("close_dialog");
+    let mut second = None;
+    let (data, _) = noticed(&desk, &["wait", "--event", "app-launched"], || {
+        second = Some(Live::start(&desk, "qt5", "controls"));
+    });
+    assert_eq!(data["event"]["app"]["name"], "fixture-qt5", "{data}");
+    let first = desk.ok(&["list-windows", "--app", &app]);
+    let id = first[0]["id"].as_str().expect("an id").to_owned();
+    let (data, took) = noticed(&desk, &["wait", "--event", "focus-changed"], || {
+        desk.ok(&["focus-window", "--window-id", &id]);
+    });
+    assert_eq!(data["event"]["kind"], "focus-changed", "{data}");
+    assert!(took < WOKEN * 2, "{took:?}");
+    let mut second = second.expect("started");
+    let (data, took) = noticed(&desk, &["wait", "--event", "app-terminated", "--app", "fixture-qt5"], || {
+        second.fixture.app.0.kill().expect("it ends");
+        second.fixture.app.0.wait().expect("it ends");
+    });
+    assert_eq!(data["event"]["app"]["name"], "fixture-qt5", "{data}");
+    assert!(took < WOKEN, "{took:?}");
+}
+
+/// A window without any tree: only the X server tells of it.
+#[test]
+fn a_window_without_a_tree_is_noticed() {
+    let desk = Desk::new();
+    let mut xterm = None;
+    let (data, took) = noticed(&desk, &["wait", "--window", "plain-x-title"], || {
+        xterm = Some(desk.spawn("xterm", &["-T", "plain-x-title"]));
+    });
+    assert_eq!(data["window"]["accessible"], false, "{data}");
+    assert!(took < WOKEN * 2, "{took:?}");
+}
+
+#[test]
+fn menus_come_and_go() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "menus");
+    let app = live.app.clone();
+    let menu = nodes(&live.snapshot()["tree"])
+        .into_iter()
+        .find(|n| {
+            n["role"] == "menuitem" && n["available_actions"].to_string().contains("Click") && n["ref_id"].is_string()
+        })
+        .and_then(|n| n["ref_id"].as_str())
+        .expect("a menu")
+        .to_owned();
+    let (data, _) = noticed(&desk, &["wait", "--event", "surface-appeared", "--app", &app], || {
+        desk.cli(&["click", &menu]);
+    });
+    assert_eq!(data["event"]["surface"]["type"], "menu", "{data}");
+    let (data, _) = noticed(&desk, &["wait", "--event", "surface-dismissed", "--app", &app], || {
+        desk.cli(&["press", "escape"]);
+        desk.cli(&["press", "escape"]);
+    });
+    assert_eq!(data["event"]["kind"], "surface-dismissed", "{data}");
+}
+
+/// Ten seconds of nothing cost next to nothing, and what was asked of the registry is taken back.
+#[test]
+fn an_idle_wait_costs_nothing_and_leaves_nothing() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk4", "controls");
+    // The bus's own monitor: who registers, and whether it is taken back.
+    let mut ask = desk.command("gdbus");
+    ask.args(["call", "--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus"]);
+    let out = ask.args(["--method", "org.a11y.Bus.GetAddress"]).output().expect("gdbus runs");
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    let address = text.split('\'').nth(1).expect("an address");
+    let mut monitor = desk.command("dbus-monitor");
+    monitor.args(["--address", address, "type='method_call',interface='org.a11y.atspi.Registry'"]);
+    let mut monitor = monitor.stdout(Stdio::piped()).spawn().expect("dbus-monitor runs");
+    std::thread::sleep(Duration::from_millis(500));
+    let child = desk.cli_spawn(&["wait", "--text", "never to be seen", "--app", &live.app, "--timeout", "9000"]);
+    std::thread::sleep(Duration::from_millis(1_500));
+    let pid = child.id();
+    let used = ticks(pid);
+    std::thread::sleep(Duration::from_millis(6_000));
+    let used = ticks(pid) - used;
+    let (envelope, _) = answer(child);
+    assert_eq!(envelope["error"]["details"]["kind"], "wait_timeout", "{envelope}");
+    // Four looks of the safety net in an unoptimised binary; a poll each 100 ms takes ten times that.
+    assert!(used <= 12, "{used} ticks in six seconds");
+    std::thread::sleep(Duration::from_millis(300));
+    monitor.kill().expect("it ends");
+    let heard = String::from_utf8_lossy(&monitor.wait_with_output().expect("its output").stdout).into_owned();
+    let events = |member: &str| {
+        let mut all: Vec<&str> = heard
+            .split("method call")
+            .filter(|call| call.contains(&format!("member={member}\n")))
+            .filter_map(|call| call.split('"').nth(1))
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    assert!(events("RegisterEvent").len() > 5, "the wait listens: {heard}");
+    assert_eq!(events("RegisterEvent"), events("DeregisterEvent"));
+}
+
+/// An application that never rests doesn't make us work all the time.
+#[test]
+fn a_busy_application_is_not_looked_at_without_a_pause() {
+    let desk = Desk::new();
+    let live = Live::with(&desk, "gtk3", "controls", &["--animate"]);
+    let child = desk.cli_spawn(&["wait", "--text", "never to be seen", "--app", &live.app, "--timeout", "8000"]);
+    std::thread::sleep(Duration::from_millis(1_500));
+    let (pid, begun) = (child.id(), Instant::now());
+    let used = ticks(pid);
+    std::thread::sleep(Duration::from_millis(5_000));
+    let share = (ticks(pid) - used) as f64 / 100.0 / begun.elapsed().as_secs_f64();
+    let (envelope, _) = answer(child);
+    assert_eq!(envelope["error"]["details"]["kind"], "wait_timeout", "{envelope}");
+    assert!(share < 0.5, "{share} of a processor");
+}
+
+/// It ended: that is no event of its windows' surfaces, and no silence.
+#[test]
+fn an_application_that_ends_meanwhile() {
+    let desk = Desk::new();
+    let mut live = Live::start(&desk, "gtk3", "menus");
+    let child = desk.cli_spawn(&["wait", "--event", "surface-appeared", "--app", &live.app, "--timeout", "20000"]);
+    std::thread::sleep(Duration::from_millis(900));
+    live.fixture.app.0.kill().expect("it ends");
+    live.fixture.app.0.wait().expect("it ends");
+    let (envelope, _) = answer(child);
+    assert_eq!(envelope["error"]["details"]["kind"], "process_changed", "{envelope}");
+    assert_eq!(envelope["error"]["details"]["retryable"], false, "{envelope}");
+}
+
+/// The baseline is that of before the entry: what the entry brings is an event even if it is there before the wait begins.
+#[test]
+fn a_batch_takes_the_baseline_before_the_action() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "dialogs");
+    let entries = json!([
+        {"command": "launch", "args": {"app": "xterm", "arg": ["-T", "from-the-batch"]}},
+        {"command": "wait", "args": {"event": "window-opened", "window": "from-the-batch", "timeout": 3000}},
+    ]);
+    let answer = desk.ok(&["batch", &entries.to_string()]);
+    let event = &answer["results"][1]["data"]["event"];
+    assert_eq!(event["window"]["title"], "from-the-batch", "{answer}");
+    drop(live);
+}
+
+/// Lines as they happen, the answer last; a limit of lines; the same in a batch without a stream.
+#[test]
+fn watch_tells_changes_line_by_line() {
+    for kind in NATIVE {
+        let desk = Desk::new();
+        let live = Live::start(&desk, kind, "controls");
+        let mut child = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "20000", "--max", "1"]);
+        std::thread::sleep(Duration::from_millis(1_200));
+        live.fixture.control("rename dead Brand new");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let line: Value = serde_json::from_str(&lines.next().expect("a line").expect("UTF-8")).expect("JSON");
+        assert!(
+            ["changed", "added", "removed"].contains(&line["event"].as_str().unwrap_or_default()),
+            "{kind}: {line}"
+        );
+        let last: Value = serde_json::from_str(&lines.next().expect("the answer").expect("UTF-8")).expect("JSON");
+        assert_eq!(
+            (last["data"]["ended"].as_str(), last["data"]["lines"].as_u64()),
+            (Some("max"), Some(1)),
+            "{kind}: {last}"
+        );
+        assert!(lines.next().is_none());
+        child.wait().expect("it ended");
+        let text = json!([{"command": "watch", "args": {"app": live.app, "for": 100}}]).to_string();
+        assert_eq!(desk.ok(&["batch", &text])["results"][0]["data"]["ended"], "time", "{kind}");
+    }
+}
+
+/// A ref of a line is one to act on; what a password field holds is in none.
+#[test]
+fn watch_gives_refs_and_keeps_secrets() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "controls");
+    let secret = live.only("textfield", "Secret");
+    let mut command = desk.command(agent_desktop_e2e::binary("agent-desktop"));
+    command.args(["watch", "--app", &live.app, "--for", "5000"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(1_200));
+    desk.ok(&["set-value", &secret, "correct-horse"]);
+    live.fixture.control("rename save Store");
+    let out = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    assert!(!text.contains("correct-horse"), "{text}");
+    let line = text
+        .lines()
+        .map(|l| serde_json::from_str::<Value>(l).expect("JSON"))
+        .find(|l| l["element"]["now"]["name"] == "Store")
+        .unwrap_or_else(|| panic!("the new name in {text}"));
+    desk.ok(&["click", line["element"]["ref"].as_str().expect("a ref")]);
+    live.fixture.control("fence");
+    assert!(live.landed().iter().any(|l| l["event"] == "clicked" && l["id"] == "save"));
+}
+
+/// What is watched goes: that ends it. What isn't there is refused at once.
+#[test]
+fn watch_ends_with_its_target() {
+    let desk = Desk::new();
+    let mut live = Live::start(&desk, "gtk4", "controls");
+    let child = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "20000"]);
+    std::thread::sleep(Duration::from_millis(1_200));
+    live.fixture.app.0.kill().expect("it ends");
+    live.fixture.app.0.wait().expect("it ends");
+    let out = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    let last: Value = serde_json::from_str(text.lines().last().expect("lines")).expect("JSON");
+    assert_eq!(last["data"]["ended"], "target_gone", "{text}");
+    assert!(text.contains("app-terminated"), "{text}");
+    assert_eq!(desk.err(&["watch", "--app", "nobody", "--for", "1000"])["code"], "APP_NOT_FOUND");
+    assert_eq!(desk.err(&["watch", "--max", "0"])["code"], "INVALID_ARGS");
+}
