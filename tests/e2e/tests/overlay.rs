@@ -133,15 +133,24 @@ fn shape(data: &Value) -> Value {
 
 #[test]
 fn it_is_seen_and_nothing_else() {
-    let desk = Desk::new();
-    let live = Live::start(&desk, "gtk3", "controls");
+    is_seen_and_nothing_else(&Desk::new());
+}
+
+/// A compositor draws shaped windows by itself, and windows have pictures of their own.
+#[test]
+fn under_a_compositor_it_is_seen_and_nothing_else() {
+    is_seen_and_nothing_else(&Desk::with(&["-w", "xfwm4-composited"]));
+}
+
+fn is_seen_and_nothing_else(desk: &Desk) {
+    let live = Live::start(desk, "gtk3", "controls");
     let plain = shape(&desk.ok(&["click", &live.only("button", "Save")]));
     let windows = desk.ok(&["list-windows"]);
     let surfaces = desk.ok(&["list-surfaces", "--app", &live.app]);
-    let active = text(&desk, "xprop", &["-root", "_NET_ACTIVE_WINDOW", "_NET_CLIENT_LIST"]);
-    let focus = text(&desk, "xdotool", &["getwindowfocus"]);
+    let active = text(desk, "xprop", &["-root", "_NET_ACTIVE_WINDOW", "_NET_CLIENT_LIST"]);
+    let focus = text(desk, "xdotool", &["getwindowfocus"]);
 
-    let id = session(&desk, &[]);
+    let id = session(desk, &[]);
     let in_session = |args: &[&str]| {
         [&["--session", id.as_str()], args].concat().iter().map(|s| (*s).to_owned()).collect::<Vec<_>>()
     };
@@ -161,7 +170,7 @@ fn it_is_seen_and_nothing_else() {
         "2",
     ]);
     assert_eq!((&enabled["rendered"], &enabled["enabled"]), (&json!(true), &json!(true)), "{enabled}");
-    assert!(arrow(&desk).is_some(), "acknowledged and on the screen: {:?}", layers(&desk));
+    assert!(arrow(desk).is_some(), "acknowledged and on the screen: {:?}", layers(desk));
 
     // The refs belong to the session's own snapshots.
     let snapshot = ok(&["snapshot", "--app", &live.app, "--max-depth", "60", "--include-bounds"]);
@@ -177,14 +186,14 @@ fn it_is_seen_and_nothing_else() {
     let reference = save["ref_id"].as_str().expect("a ref");
     assert_eq!(shape(&ok(&["click", reference])), plain);
     let (x, y) = middle(&save);
-    let seen = arrow(&desk).expect("the cursor");
+    let seen = arrow(desk).expect("the cursor");
     assert!((f64::from(seen.x) - x).abs() < 8.0 && (f64::from(seen.y) - y).abs() < 8.0, "{seen:?}, wanted {x},{y}");
-    assert!(on_screen(&desk, FILL) > 100, "its colour is on the screen");
-    assert!(on_screen(&desk, ACCENT) > 50, "and the target's outline: {:?}", layers(&desk));
+    assert!(on_screen(desk, FILL) > 100, "its colour is on the screen");
+    assert!(on_screen(desk, ACCENT) > 50, "and the target's outline: {:?}", layers(desk));
 
     // It has no focus, and is no window, no surface and no popup.
-    assert_eq!(text(&desk, "xprop", &["-root", "_NET_ACTIVE_WINDOW", "_NET_CLIENT_LIST"]), active);
-    assert_eq!(text(&desk, "xdotool", &["getwindowfocus"]), focus);
+    assert_eq!(text(desk, "xprop", &["-root", "_NET_ACTIVE_WINDOW", "_NET_CLIENT_LIST"]), active);
+    assert_eq!(text(desk, "xdotool", &["getwindowfocus"]), focus);
     assert_eq!(ok(&["list-windows"]), windows);
     assert_eq!(ok(&["list-surfaces", "--app", &live.app]), surfaces);
 
@@ -193,11 +202,11 @@ fn it_is_seen_and_nothing_else() {
     let path = file.to_str().expect("UTF-8");
     let reference = button["ref_id"].as_str().expect("a ref");
     ok(&["click", reference]);
-    assert!(on_screen(&desk, FILL) > 100);
+    assert!(on_screen(desk, FILL) > 100);
     let data = ok(&["screenshot", "--app", &live.app, path]);
     assert!(data.get("popups").is_none(), "{data}");
-    assert_eq!((count(&desk, path, FILL), count(&desk, path, ACCENT)), (0, 0));
-    assert!(count(&desk, path, "#") > 0);
+    assert_eq!((count(desk, path, FILL), count(desk, path, ACCENT)), (0, 0));
+    assert!(count(desk, path, "#") > 0);
 
     // A hand's click goes through arrow, outline and label to what is below, and nothing is "covered" by them.
     let before = live.fixture.received_by("clicked", "described").len();
@@ -205,7 +214,7 @@ fn it_is_seen_and_nothing_else() {
     ok(&["--headed", "click", reference]);
     wait_for("two clicks", || (live.fixture.received_by("clicked", "described").len() == before + 2).then_some(()));
     // And a raw click into the middle of the label, which must be there.
-    let label = layers(&desk).into_iter().find(|l| l.name == "agent's label" && l.shown).expect("the label");
+    let label = layers(desk).into_iter().find(|l| l.name == "agent's label" && l.shown).expect("the label");
     let point = format!("{},{}", label.x + label.width / 2, label.y + label.height / 2);
     let id_of = windows[0]["id"].as_str().expect("an id");
     let over = desk
@@ -221,17 +230,17 @@ fn it_is_seen_and_nothing_else() {
         .expect("xdotool");
     let over = String::from_utf8_lossy(&over.stdout).into_owned();
     let hit: u32 = over.split("WINDOW=").nth(1).and_then(|t| t.trim().parse().ok()).expect("a window");
-    let class = text(&desk, "xprop", &["-id", &hit.to_string(), "WM_CLASS"]);
+    let class = text(desk, "xprop", &["-id", &hit.to_string(), "WM_CLASS"]);
     assert!(!class.contains("overlay"), "the server itself looks through: {class}");
     ok(&["--headed", "mouse-click", "--xy", &point, "--expect-window", id_of]);
 
     // Disabled, it is gone, with its process.
-    assert_eq!(renderers(&desk).len(), 1);
+    assert_eq!(renderers(desk).len(), 1);
     assert_eq!(ok(&["cursor-overlay", "disable"])["stopped"], true);
-    assert_eq!((layers(&desk), renderers(&desk)), (vec![], vec![]));
+    assert_eq!((layers(desk), renderers(desk)), (vec![], vec![]));
     let after = ok(&["click", save["ref_id"].as_str().expect("a ref")]);
     assert_eq!(after["disposition"], plain["disposition"]);
-    assert_eq!(layers(&desk), []);
+    assert_eq!(layers(desk), []);
 }
 
 #[test]
@@ -254,13 +263,12 @@ fn it_travels_before_the_lease_and_fades_when_idle() {
     let begun = Instant::now();
     let click = desk.cli_spawn(&["--session", &id, "--agent-id", "a1", "click", &button, "--timeout-ms", "20000"]);
     let other = desk.cli_spawn(&["--session", &id, "--agent-id", "a2", "click", &button, "--timeout-ms", "20000"]);
-    let at = |agents: usize| {
-        let all: Vec<Layer> = layers(&desk).into_iter().filter(|l| l.name == "agent's cursor" && l.shown).collect();
-        let there = layers(&desk).iter().filter(|l| l.name == "agent's target" && l.shown).count() == agents;
-        (all.len() == agents && there).then_some(all)
-    };
-    let both = wait_for("both cursors at the target", || at(2));
-    assert_eq!((both[0].x, both[0].y), (both[1].x, both[1].y), "{both:?}");
+    wait_for("both cursors at the target", || {
+        let all = layers(&desk);
+        let shown = |name: &'static str| all.iter().filter(move |l| l.name == name && l.shown);
+        let places: Vec<(i32, i32)> = shown("agent's cursor").map(|l| (l.x, l.y)).collect();
+        (shown("agent's target").count() == 2 && places.len() == 2 && places[0] == places[1]).then_some(())
+    });
     assert_eq!(live.landed().len(), log, "and the actions still wait: {:?}", begun.elapsed());
     assert_eq!(finish(drag)["ok"], true);
     for child in [click, other] {
