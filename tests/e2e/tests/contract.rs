@@ -58,7 +58,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("wait", &["1"]),
     ("session", &["list"]),
     ("trace", &["show", "--session", "contract"]),
-    ("cursor-overlay", &["disable"]),
+    ("cursor-overlay", &["disable", "--session", "contract"]),
     ("status", &[]),
     ("permissions", &[]),
     ("version", &[]),

@@ -1,6 +1,6 @@
 //! `--debug --screenshot`: the page in a real browser, what it never shows, and that it never replaces a file.
 
-use agent_desktop_e2e::{Desk, Live, Provider, nodes, refs_named, wait_for};
+use agent_desktop_e2e::{Desk, Live, Provider, binary, nodes, refs_named, wait_for};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -239,4 +239,19 @@ fn nothing_is_replaced_and_refusals_come_first() {
     assert!(data["debug"]["warning"].is_string(), "{data}");
     provider.control(json!({"cmd": "fence"}));
     assert_eq!(provider.writes("ok", "DoAction"), 1);
+
+    // The file can't be written once the click is sent: the click is answered as it is, and nothing half written stays.
+    let (file, path) = page(&desk, "full.html");
+    let mut command = desk.command("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]).arg(binary("agent-desktop"));
+    let out = command.args(["--debug", "--screenshot", &path, "click", &button]).output().expect("it runs");
+    let answer: Value = serde_json::from_slice(&out.stdout).expect("an envelope");
+    assert_eq!(answer["data"]["disposition"]["delivery"], "delivered_unverified", "{answer}");
+    assert!(
+        answer["data"]["debug"]["warning"].as_str().expect("a warning").contains("could not be written"),
+        "{answer}"
+    );
+    assert!(!file.exists());
+    provider.control(json!({"cmd": "fence"}));
+    assert_eq!(provider.writes("ok", "DoAction"), 2);
 }

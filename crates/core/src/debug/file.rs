@@ -21,33 +21,31 @@ impl NewFile {
     /// `output_not_writable`, `output_failed`.
     pub fn create(text: &str) -> Result<Self> {
         let path = Path::new(text);
-        let invalid = |message: &str, kind: &str| Error::invalid(message).kind(kind).detail("path", text);
+        let invalid = |message: &str| Error::invalid(message).detail("path", text);
         if path.file_name().is_none() || text.ends_with('/') {
-            return Err(invalid("PATH.html is not the name of a file", "path_not_a_file"));
+            return Err(invalid("PATH.html is not the name of a file").kind("path_not_a_file"));
         }
+        let elsewhere = |error: Error, e: &io::Error| {
+            error
+                .detail("path", text)
+                .platform(e.to_string())
+                .suggest("Give a PATH.html in a directory that this user may write to.")
+        };
+        let failed = |code| Error::before(code, "PATH.html could not be made");
         match private::new_file(path) {
             Ok(file) => Ok(Self { path: text.to_owned(), file, written: false }),
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                Err(invalid("PATH.html exists, and --debug never overwrites", "debug_file_exists")
-                    .suggest("Give another PATH.html."))
-            }
-            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                Err(invalid("the directory of PATH.html does not exist", "path_without_directory")
-                    .suggest("Create the directory first."))
-            }
-            Err(e) => {
-                let (code, kind) = match e.kind() {
-                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                        (Code::PermDenied, "output_not_writable")
-                    }
-                    _ => (Code::ActionFailed, "output_failed"),
-                };
-                Err(Error::before(code, "PATH.html could not be made")
-                    .kind(kind)
-                    .detail("path", text)
-                    .platform(e.to_string())
-                    .suggest("Give a PATH.html in a directory that this user may write to."))
-            }
+            Err(e) => Err(match e.kind() {
+                ErrorKind::AlreadyExists => invalid("PATH.html exists, and --debug never overwrites")
+                    .kind("debug_file_exists")
+                    .suggest("Give another PATH.html."),
+                ErrorKind::NotFound | ErrorKind::NotADirectory => invalid("the directory of PATH.html does not exist")
+                    .kind("path_without_directory")
+                    .suggest("Create the directory first."),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                    elsewhere(failed(Code::PermDenied).kind("output_not_writable"), &e)
+                }
+                _ => elsewhere(failed(Code::ActionFailed).kind("output_failed"), &e),
+            }),
         }
     }
 

@@ -28,7 +28,7 @@ pub fn run(context: &Context, args: &CursorOverlay) -> Answer {
 fn enable(context: &Context, id: &str, args: &CursorOverlay) -> Answer {
     let settings = Settings::asked(args);
     let manifest = change(context, id, Some(json!(settings)))?;
-    // With a cursor for each agent there is none before one acts, or says who it is.
+    // With a cursor for each agent, one without a name shows that the renderer is there, where no agent is named.
     let agent = context.agent().filter(|_| settings.multi_agent).map(str::to_owned);
     let cursor = Cursor { session: manifest, agent, settings };
     let platform = context.platform()?;

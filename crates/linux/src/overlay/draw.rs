@@ -1,11 +1,12 @@
 //! Windows that are only looked at: shaped, without an input area, left alone by window managers.
 
 use crate::x11::{Connection, OVERLAY_CLASS, X11Error};
-use x11rb::connection::Connection as _;
+use x11rb::connection::{Connection as _, RequestConnection as _};
 use x11rb::protocol::shape::{self, ConnectionExt as _, SK, SO};
 use x11rb::protocol::xproto::{
-    Arc, CapStyle, Char2b, ClipOrdering, ConfigureWindowAux, ConnectionExt as _, CoordMode, CreateGCAux,
-    CreateWindowAux, EventMask, JoinStyle, Point, PolyShape, PropMode, Rectangle, StackMode, WindowClass,
+    Arc, AtomEnum, CapStyle, ChangeWindowAttributesAux, Char2b, ClipOrdering, ConfigureWindowAux, ConnectionExt as _,
+    CoordMode, CreateGCAux, CreateWindowAux, EventMask, JoinStyle, Point, PolyShape, PropMode, Rectangle, StackMode,
+    WindowClass,
 };
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -43,7 +44,7 @@ impl<'a> Canvas<'a> {
     /// # Errors
     /// Where the server has no shapes: a window that takes clicks would be worse than none.
     pub fn new(x: &'a Connection) -> Result<Self, X11Error> {
-        if x.raw().extension_information_of_shape()?.is_none() {
+        if x.raw().extension_information(shape::X11_EXTENSION_NAME)?.is_none() {
             return Err(X11Error::Unsupported { what: "SHAPE".into() });
         }
         x.raw().shape_query_version()?.reply()?;
@@ -61,21 +62,9 @@ impl<'a> Canvas<'a> {
         let aux = CreateWindowAux::new().override_redirect(1).event_mask(EventMask::NO_EVENT).background_pixel(0);
         c.create_window(0, window, self.x.root(), -100, -100, 1, 1, 0, WindowClass::INPUT_OUTPUT, 0, &aux)?;
         let class = format!("{OVERLAY_CLASS}\0{OVERLAY_CLASS}\0");
-        let string = x11rb::protocol::xproto::AtomEnum::STRING;
-        c.change_property8(
-            PropMode::REPLACE,
-            window,
-            x11rb::protocol::xproto::AtomEnum::WM_CLASS,
-            string,
-            class.as_bytes(),
-        )?;
-        c.change_property8(
-            PropMode::REPLACE,
-            window,
-            x11rb::protocol::xproto::AtomEnum::WM_NAME,
-            string,
-            name.as_bytes(),
-        )?;
+        let string = AtomEnum::STRING;
+        c.change_property8(PropMode::REPLACE, window, AtomEnum::WM_CLASS, string, class.as_bytes())?;
+        c.change_property8(PropMode::REPLACE, window, AtomEnum::WM_NAME, string, name.as_bytes())?;
         let names: [&[u8]; 7] = [
             b"_NET_WM_WINDOW_TYPE",
             b"_NET_WM_WINDOW_TYPE_NOTIFICATION",
@@ -90,10 +79,10 @@ impl<'a> Canvas<'a> {
             *atom = c.intern_atom(false, name)?.reply()?.atom;
         }
         let [kind, notification, state, taskbar, pager, above, pid] = atoms;
-        let atom = x11rb::protocol::xproto::AtomEnum::ATOM;
+        let atom = AtomEnum::ATOM;
         c.change_property32(PropMode::REPLACE, window, kind, atom, &[notification])?;
         c.change_property32(PropMode::REPLACE, window, state, atom, &[taskbar, pager, above])?;
-        let cardinal = x11rb::protocol::xproto::AtomEnum::CARDINAL;
+        let cardinal = AtomEnum::CARDINAL;
         c.change_property32(PropMode::REPLACE, window, pid, cardinal, &[std::process::id()])?;
         // Clicks, drops and the wheel go to what is below.
         c.shape_rectangles(SO::SET, SK::INPUT, ClipOrdering::UNSORTED, window, 0, 0, &[])?;
@@ -143,7 +132,7 @@ impl<'a> Canvas<'a> {
     /// Where the display fails.
     pub fn fade(&self, layer: &Layer, part: f64) -> Result<(), X11Error> {
         let value = (part.clamp(0.0, 1.0) * f64::from(u32::MAX)) as u32;
-        let cardinal = x11rb::protocol::xproto::AtomEnum::CARDINAL;
+        let cardinal = AtomEnum::CARDINAL;
         self.x.raw().change_property32(PropMode::REPLACE, layer.window, self.opacity, cardinal, &[value])?;
         Ok(())
     }
@@ -176,7 +165,7 @@ impl<'a> Canvas<'a> {
         c.create_gc(set, mask, &pen(1, 1))?;
         shape(mask, set)?;
         c.shape_mask(SO::SET, SK::BOUNDING, layer.window, 0, 0, mask)?;
-        let aux = x11rb::protocol::xproto::ChangeWindowAttributesAux::new().background_pixmap(picture);
+        let aux = ChangeWindowAttributesAux::new().background_pixmap(picture);
         c.change_window_attributes(layer.window, &aux)?;
         c.clear_area(false, layer.window, 0, 0, 0, 0)?;
         c.free_gc(clear)?;
@@ -233,22 +222,21 @@ impl<'a> Canvas<'a> {
         )
     }
 
-    /// A text on a rounded plate; answers with its width.
+    /// A text on a rounded plate.
     ///
     /// # Errors
     /// Where the display fails.
     pub fn label(&self, layer: &Layer, text: &str, size: f64, fill: Colour, rim: Colour) -> Result<(), X11Error> {
         let c = self.x.raw();
         let font = c.generate_id()?;
-        let opened = FONTS
-            .iter()
-            .filter(|(_, most)| size <= *most)
-            .any(|(name, _)| c.open_font(font, name.as_bytes()).is_ok_and(|cookie| cookie.check().is_ok()));
-        if !opened {
+        let opens = |name: &str| c.open_font(font, name.as_bytes()).is_ok_and(|cookie| cookie.check().is_ok());
+        let opened = FONTS.iter().find(|(name, most)| size <= *most && opens(name));
+        let Some((name, _)) = opened else {
             return Err(X11Error::Unsupported { what: "fonts".into() });
-        }
+        };
+        let known = if name.contains("iso10646") { text.to_owned() } else { latin(text) };
         let signs: Vec<Char2b> =
-            text.encode_utf16().map(|u| Char2b { byte1: (u >> 8) as u8, byte2: u as u8 }).collect();
+            known.encode_utf16().map(|u| Char2b { byte1: (u >> 8) as u8, byte2: u as u8 }).collect();
         let extents = c.query_text_extents(font, &signs)?.reply()?;
         let (up, down) = (extents.font_ascent, extents.font_descent);
         let width = u16::try_from(extents.overall_width).unwrap_or(0).saturating_add(14).min(1_200);
@@ -263,11 +251,9 @@ impl<'a> Canvas<'a> {
                 let aux =
                     CreateGCAux::new().foreground(self.pixel(ink_on(rim))?).background(self.pixel(rim)?).font(font);
                 c.create_gc(ink, picture, &aux)?;
-                for (at, part) in signs.chunks(255).enumerate() {
-                    // Labels are shorter than one part; more would not fit on a screen.
-                    if at == 0 {
-                        c.image_text16(picture, ink, 7, 3 + up, part)?;
-                    }
+                // One request has room for 255 signs; a label has fewer.
+                if let Some(signs) = signs.chunks(255).next() {
+                    c.image_text16(picture, ink, 7, 3 + up, signs)?;
                 }
                 let border = c.generate_id()?;
                 c.create_gc(border, picture, &pen(self.pixel(fill)?, 2))?;
@@ -347,7 +333,7 @@ impl<'a> Canvas<'a> {
         let parts = parts.map(|(x, y, width, height)| Rectangle { x: x as i16, y: y as i16, width, height });
         c.shape_rectangles(SO::SET, SK::BOUNDING, ClipOrdering::UNSORTED, layer.window, 0, 0, &parts)?;
         let pixel = self.pixel(colour)?;
-        let aux = x11rb::protocol::xproto::ChangeWindowAttributesAux::new().background_pixel(pixel);
+        let aux = ChangeWindowAttributesAux::new().background_pixel(pixel);
         c.change_window_attributes(layer.window, &aux)?;
         c.clear_area(false, layer.window, 0, 0, 0, 0)?;
         Ok(())
@@ -384,19 +370,14 @@ fn pen(pixel: u32, broad: u32) -> CreateGCAux {
         .graphics_exposures(0)
 }
 
+/// A text in the letters that every font has.
+fn latin(text: &str) -> String {
+    let plain = text.replace('…', "...");
+    plain.chars().map(|c| if u32::from(c) < 0x100 { c } else { '?' }).collect()
+}
+
 /// White or black: what can be read on this colour.
 fn ink_on([r, g, b]: Colour) -> Colour {
     let light = 0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b);
     if light > 140.0 { [0, 0, 0] } else { [255, 255, 255] }
-}
-
-/// Whether the server has shapes.
-trait HasShape {
-    fn extension_information_of_shape(&self) -> Result<Option<()>, X11Error>;
-}
-
-impl<C: x11rb::connection::RequestConnection> HasShape for C {
-    fn extension_information_of_shape(&self) -> Result<Option<()>, X11Error> {
-        Ok(self.extension_information(shape::X11_EXTENSION_NAME)?.map(drop))
-    }
 }

@@ -24,14 +24,13 @@ use agent_desktop_core::platform::{CursorStep, Overlay, Platform as _};
 use agent_desktop_core::state::private;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use talk::{Answer, Ask, Files, Start};
 
 /// The hidden sub-command of the program that shows cursors.
 pub const OVERLAY: &str = "__overlay";
 
-/// How long a renderer may take to come up, and how long a command waits for another one that is starting it.
-const STARTING: Duration = Duration::from_millis(2_000);
+/// How often it is looked whether a renderer has ended.
 const POLL: Duration = Duration::from_millis(10);
 
 impl Overlay for LinuxPlatform {
@@ -40,7 +39,7 @@ impl Overlay for LinuxPlatform {
         let stream = match UnixStream::connect(&files.socket) {
             Ok(stream) => stream,
             Err(_) => {
-                start(self, &files)?;
+                start(self, &files, deadline)?;
                 UnixStream::connect(&files.socket).map_err(|e| failed("it can't be reached").platform(e.to_string()))?
             }
         };
@@ -75,9 +74,9 @@ fn ask(mut stream: UnixStream, ask: &Ask, deadline: Deadline) -> Result<Answer, 
     }
 }
 
-fn start(platform: &LinuxPlatform, files: &Files) -> Result<(), Error> {
+fn start(platform: &LinuxPlatform, files: &Files, deadline: Deadline) -> Result<(), Error> {
     let (display, authority) = platform.display().ok_or_else(|| failed("this desktop has no X display"))?;
-    let _starting = private::lock(&files.starting, STARTING)?;
+    let _starting = private::lock(&files.starting, deadline.left())?;
     // Somebody else may have started one while we waited for the lock.
     if files.no_renderer()?.is_none() {
         return Ok(());
@@ -108,7 +107,7 @@ fn start(platform: &LinuxPlatform, files: &Files) -> Result<(), Error> {
     let start =
         Start { files: files.clone(), display: display.to_owned(), authority: authority.map(ToOwned::to_owned) };
     say(&mut stdin, &start).map_err(broken)?;
-    match Lines::new(stdout).next::<Answer>(Instant::now() + STARTING) {
+    match Lines::new(stdout).next::<Answer>(deadline.instant()) {
         Heard::Line(Answer::Here) => Ok(()),
         Heard::Line(Answer::Failed(why)) => Err(failed(&why)),
         _ => Err(failed("it did not come up")),

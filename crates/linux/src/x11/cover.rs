@@ -4,9 +4,11 @@
 use super::connection::Connection;
 use super::error::X11Error;
 use super::windows::{OVERLAY_CLASS, Rect, class_of};
+use x11rb::connection::RequestConnection as _;
 use x11rb::errors::ReplyError;
+use x11rb::protocol::shape::{self, ConnectionExt as _, SK};
 use x11rb::protocol::xproto::{
-    AtomEnum, ConnectionExt as _, GetGeometryReply, GetWindowAttributesReply, MapState, WindowClass,
+    AtomEnum, ConnectionExt as _, GetGeometryReply, GetWindowAttributesReply, MapState, Rectangle, WindowClass,
 };
 
 /// A window with its place on the root window.
@@ -16,6 +18,8 @@ pub struct Placed {
     pub window: u32,
     /// Its outer edges, border included.
     pub outer: Rect,
+    /// What of that it really covers: windows may have any shape.
+    pub parts: Vec<Rect>,
     /// Its depth.
     pub depth: u8,
     /// Its visual.
@@ -83,15 +87,18 @@ pub fn standing(x: &Connection, client: u32) -> Result<Option<Standing>, X11Erro
 
 /// Those of the windows that show something, in their order.
 fn placed(x: &Connection, windows: &[u32]) -> Result<Vec<Placed>, X11Error> {
+    let shapes = x.raw().extension_information(shape::X11_EXTENSION_NAME)?.is_some();
     let asked = windows
         .iter()
         .map(|w| {
             let class = x.raw().get_property(false, *w, AtomEnum::WM_CLASS, AtomEnum::ANY, 0, 64)?;
-            Ok((*w, x.raw().get_window_attributes(*w)?, x.raw().get_geometry(*w)?, class))
+            let shape = if shapes { Some(x.raw().shape_get_rectangles(*w, SK::BOUNDING)?) } else { None };
+            Ok((*w, x.raw().get_window_attributes(*w)?, x.raw().get_geometry(*w)?, class, shape))
         })
         .collect::<Result<Vec<_>, X11Error>>()?;
     let mut out = Vec::new();
-    for (window, attributes, geometry, class) in asked {
+    for (window, attributes, geometry, class, shape) in asked {
+        let shape = shape.and_then(|shape| shape.reply().ok());
         let ours = class.reply().is_ok_and(|c| class_of(Some(&c)).as_deref() == Some(OVERLAY_CLASS));
         let (attributes, geometry): (GetWindowAttributesReply, GetGeometryReply) =
             match (attributes.reply(), geometry.reply()) {
@@ -102,15 +109,23 @@ fn placed(x: &Connection, windows: &[u32]) -> Result<Vec<Placed>, X11Error> {
         if attributes.map_state != MapState::VIEWABLE || attributes.class != WindowClass::INPUT_OUTPUT {
             continue;
         }
-        let border = 2 * u32::from(geometry.border_width);
+        let border = u32::from(geometry.border_width);
+        let outer = Rect {
+            x: geometry.x.into(),
+            y: geometry.y.into(),
+            width: u32::from(geometry.width) + 2 * border,
+            height: u32::from(geometry.height) + 2 * border,
+        };
+        // Counted from the corner inside the border.
+        let part = |r: &Rectangle| {
+            let (x, y) = (outer.x + border as i32 + i32::from(r.x), outer.y + border as i32 + i32::from(r.y));
+            shared(outer, Rect { x, y, width: r.width.into(), height: r.height.into() })
+        };
+        let parts = shape.map_or_else(|| vec![outer], |shape| shape.rectangles.iter().filter_map(part).collect());
         out.push(Placed {
             window,
-            outer: Rect {
-                x: geometry.x.into(),
-                y: geometry.y.into(),
-                width: u32::from(geometry.width) + border,
-                height: u32::from(geometry.height) + border,
-            },
+            outer,
+            parts,
             depth: geometry.depth,
             visual: attributes.visual,
             // An agent's cursor covers pixels, but it is nothing of an application.
@@ -170,7 +185,11 @@ pub fn unseen(area: Rect, screen: Rect, above: &[Placed]) -> Vec<Rect> {
         Rect { x: screen.x - far, y: screen.y - far, width: 2 * far as u32, height: far as u32 },
         Rect { x: screen.x - far, y: lower, width: 2 * far as u32, height: far as u32 },
     ];
-    outside.into_iter().chain(above.iter().map(|p| p.outer)).filter_map(|r| shared(area, r)).collect()
+    outside
+        .into_iter()
+        .chain(above.iter().flat_map(|p| p.parts.iter().copied()))
+        .filter_map(|r| shared(area, r))
+        .collect()
 }
 
 #[cfg(test)]
@@ -191,11 +210,13 @@ mod tests {
     #[test]
     fn what_the_screen_does_not_show() {
         let screen = rect(0, 0, 100, 100);
-        let over = |r| Placed { window: 1, outer: r, depth: 24, visual: 1, popup: false };
+        let over = |r| Placed { window: 1, outer: r, parts: vec![r], depth: 24, visual: 1, popup: false };
         assert_eq!(unseen(rect(10, 10, 20, 20), screen, &[]), []);
         assert_eq!(unseen(rect(10, 10, 20, 20), screen, &[over(rect(50, 50, 9, 9))]), []);
         assert_eq!(unseen(rect(90, 10, 20, 20), screen, &[]), [rect(100, 10, 10, 20)]);
         assert_eq!(unseen(rect(-5, -6, 20, 20), screen, &[]), [rect(-5, -6, 5, 20), rect(-5, -6, 20, 6)]);
         assert_eq!(unseen(rect(0, 0, 20, 20), screen, &[over(rect(19, 0, 5, 5))]), [rect(19, 0, 1, 5)]);
+        let frame = Placed { parts: vec![rect(0, 0, 20, 2)], ..over(rect(0, 0, 20, 20)) };
+        assert_eq!(unseen(rect(0, 0, 20, 20), screen, &[frame]), [rect(0, 0, 20, 2)], "one sees through its middle");
     }
 }
