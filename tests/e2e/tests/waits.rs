@@ -294,3 +294,31 @@ fn watch_ends_with_its_target() {
     assert_eq!(desk.err(&["watch", "--app", "nobody", "--for", "1000"])["code"], "APP_NOT_FOUND");
     assert_eq!(desk.err(&["watch", "--max", "0"])["code"], "INVALID_ARGS");
 }
+
+/// An application that was stopped is listed by other names and ids; it has opened and closed nothing by that.
+#[test]
+fn a_stopped_application_has_opened_and_closed_nothing() {
+    for kind in ["gtk3", "qt6"] {
+        let desk = Desk::new();
+        let live = Live::start(&desk, kind, "controls");
+        let wait = |event: &str| desk.cli_spawn(&["wait", "--event", event, "--app", &live.app, "--timeout", "5000"]);
+        let (opened, closed) = (wait("window-opened"), wait("window-closed"));
+        let watch = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "9000"]);
+        let all = desk.cli_spawn(&["watch", "--for", "9000"]);
+        std::thread::sleep(Duration::from_millis(1_500));
+        live.fixture.app.signal("STOP");
+        let (opened, closed) = (answer(opened).0, answer(closed).0);
+        live.fixture.app.signal("CONT");
+        for envelope in [opened, closed] {
+            let code = envelope["error"]["code"].as_str();
+            assert!(matches!(code, Some("TIMEOUT" | "APP_UNRESPONSIVE")), "{kind}: {envelope}");
+        }
+        for child in [watch, all] {
+            let out = child.wait_with_output().expect("it ends");
+            let text = String::from_utf8(out.stdout).expect("UTF-8");
+            for word in ["window-opened", "window-closed", "app-terminated", "app-launched", "\"removed\""] {
+                assert!(!text.contains(word), "{kind}: {word} in {text}");
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::observe::list::window_json;
 use crate::observe::target::{app_summary, find_app, matches};
 use crate::platform::apps::surface_json;
 use crate::platform::{App, Platform, ProcessKey, ProcessLife, Responsive, SurfaceInfo, Window};
-use crate::watch::is_layer;
+use crate::watch::{carry_silent, is_layer};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -39,15 +39,21 @@ impl Baseline {
     /// Where it can't be found out: then nothing that comes later could be told from what was there.
     pub fn capture(context: &Context, args: &Wait) -> Result<Self> {
         let kind = args.event.ok_or_else(|| Error::invalid("only --event has a baseline"))?;
-        Self::take(context.platform()?, args, kind, Deadline::after_ms(BASELINE_MS))
+        Self::take(context.platform()?, args, kind, &[], Deadline::after_ms(BASELINE_MS))
     }
 
-    fn take(platform: &dyn Platform, args: &Wait, kind: EventKind, deadline: Deadline) -> Result<Self> {
+    /// `known` are processes that were meant before: an application that has gone silent is listed by its process's
+    /// name, which may be another one.
+    fn take(
+        platform: &dyn Platform,
+        args: &Wait,
+        kind: EventKind,
+        known: &[ProcessKey],
+        deadline: Deadline,
+    ) -> Result<Self> {
         let apps = platform.apps(deadline)?;
-        let named: Vec<App> = match &args.app {
-            Some(name) => apps.iter().filter(|app| matches(name, app)).cloned().collect(),
-            None => Vec::new(),
-        };
+        let meant = |app: &&App| known.contains(&app.process) || args.app.as_ref().is_some_and(|n| matches(n, app));
+        let named: Vec<App> = apps.iter().filter(meant).cloned().collect();
         let mut out = Self { named: named.iter().map(|app| app.process.clone()).collect(), ..Self::default() };
         match kind {
             EventKind::AppLaunched | EventKind::AppTerminated => {}
@@ -62,10 +68,12 @@ impl Baseline {
             }
             EventKind::FocusChanged => out.active = platform.active_window(deadline)?.map(|w| w.id),
             EventKind::SurfaceAppeared | EventKind::SurfaceDismissed => {
-                let of = if args.app.is_some() { named.clone() } else { find_app(platform, None, deadline)? };
-                if args.app.is_none() {
-                    out.named = of.iter().map(|app| app.process.clone()).collect();
-                }
+                let of = match (&args.app, known) {
+                    // The application that was active when the wait began, whichever is active now.
+                    (None, []) => find_app(platform, None, deadline)?,
+                    _ => named.clone(),
+                };
+                out.named = of.iter().map(|app| app.process.clone()).collect();
                 for app in &of {
                     out.surfaces.extend(platform.surfaces(app, deadline)?.into_iter().filter(is_layer));
                 }
@@ -108,7 +116,8 @@ fn wait_with(context: &Context, args: &Wait, kind: EventKind, before: Baseline, 
         args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()))
     };
     until_described(&mut ear, args.timeout(), "event", describe, super::passes, |deadline| {
-        let now = Baseline::take(platform, args, kind, deadline)?;
+        let mut now = Baseline::take(platform, args, kind, &before.named, deadline)?;
+        carry_silent(&mut now.windows, &before.windows);
         let found = change(platform, args, kind, &before, &now);
         if found.is_none() {
             replaced(platform, kind, &before, &now)?;

@@ -48,6 +48,15 @@ impl Desktop {
         self.of.clone()
     }
 
+    /// The same where silent applications are as they were before.
+    pub fn settled(mut self, before: &Self) -> Self {
+        carry_silent(&mut self.windows, &before.windows);
+        if self.silent && self.of.is_some() {
+            self.surfaces.clone_from(&before.surfaces);
+        }
+        self
+    }
+
     /// Whether the process that was named has ended.
     pub fn target_ended(&self, platform: &dyn Platform) -> bool {
         self.of.as_ref().is_some_and(|process| ended(platform, process))
@@ -92,6 +101,16 @@ impl Desktop {
             lines.tell("focus-changed", fields([("window", window.map_or(serde_json::Value::Null, window_json))]));
         }
     }
+}
+
+/// Puts the windows of silent processes as they were before: an application that doesn't answer is listed by what the
+/// window system knows of it, under other ids, and has opened and closed nothing by that.
+pub fn carry_silent(now: &mut Vec<Window>, before: &[Window]) {
+    let silent: Vec<ProcessKey> =
+        now.iter().filter(|w| w.responsive == Responsive::No).map(|w| w.process.clone()).collect();
+    let had = |process: &ProcessKey| before.iter().any(|w| w.process == *process);
+    now.retain(|w| !silent.contains(&w.process) || !had(&w.process));
+    now.extend(before.iter().filter(|w| silent.contains(&w.process)).cloned());
 }
 
 /// Whether the surface comes and goes by itself: windows and the focus are told as such.

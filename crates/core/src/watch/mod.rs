@@ -13,7 +13,7 @@ use crate::observe::target;
 use crate::session::now_ms;
 use crate::wait::ear::{Ear, Of};
 use desktop::Desktop;
-pub(crate) use desktop::is_layer;
+pub(crate) use desktop::{carry_silent, is_layer};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 use window::Trees;
@@ -145,7 +145,7 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
 fn round(context: &Context, desktop: &mut Desktop, trees: &mut Trees<'_>, lines: &mut Lines<'_>) -> Result<bool> {
     let platform = context.platform()?;
     let deadline = Deadline::after_ms(LOOK_MS);
-    let now = Desktop::look(platform, desktop.of(), deadline)?;
+    let now = Desktop::look(platform, desktop.of(), deadline)?.settled(desktop);
     now.tell_since(platform, desktop, lines);
     *desktop = now;
     if desktop.target_ended(platform) || trees.target_closed(desktop) {
