@@ -293,6 +293,9 @@ fn it_travels_before_the_lease_and_fades_when_idle() {
     // The session's end is its cursors' end.
     desk.ok(&["session", "end", &id]);
     assert_eq!((layers(&desk), renderers(&desk)), (vec![], vec![]));
+    let runtime = std::env::temp_dir().join(format!("agent-desktop-{}", text(&desk, "id", &["-u"])));
+    let left: Vec<_> = runtime.read_dir().expect("the runtime directory").flatten().map(|e| e.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains(&id)), "no file of it is left: {left:?}");
     // What has ended shows no cursor, and asks for no agent.
     desk.ok(&["--session", &id, "click", &button]);
     assert_eq!(layers(&desk), []);
