@@ -1,7 +1,7 @@
 //! The agent's cursor: seen on the screen, and nowhere else. The oracles are xwininfo, xprop, the pixels that ImageMagick
 //! takes, and what applications wrote down.
 
-use agent_desktop_e2e::{Desk, Live, wait_for};
+use agent_desktop_e2e::{Desk, Live, repo, wait_for};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -293,6 +293,9 @@ fn it_travels_before_the_lease_and_fades_when_idle() {
     // The session's end is its cursors' end.
     desk.ok(&["session", "end", &id]);
     assert_eq!((layers(&desk), renderers(&desk)), (vec![], vec![]));
+    let runtime = std::env::temp_dir().join(format!("agent-desktop-{}", text(&desk, "id", &["-u"])));
+    let left: Vec<_> = runtime.read_dir().expect("the runtime directory").flatten().map(|e| e.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains(&id)), "no file of it is left: {left:?}");
     // What has ended shows no cursor, and asks for no agent.
     desk.ok(&["--session", &id, "click", &button]);
     assert_eq!(layers(&desk), []);
@@ -349,4 +352,43 @@ fn it_needs_a_session_and_a_display() {
     let out = command.args(["--session", &id, "cursor-overlay", "enable"]).output().expect("it runs");
     let answer: Value = serde_json::from_slice(&out.stdout).expect("an envelope");
     assert_eq!((&answer["ok"], &answer["data"]["rendered"]), (&json!(true), &json!(false)), "{answer}");
+}
+
+/// What is dropped where another agent's cursor stands arrives below it: neither we nor the toolkit take it for a target.
+#[test]
+fn drops_go_through_it() {
+    let desk = Desk::new();
+    let script = repo().join("tests/fixtures/events.py");
+    let start = |name: &'static str, at: &str| {
+        let log = desk.dir.path().join(format!("{name}.log"));
+        let args = [script.to_str().expect("UTF-8"), "--log", log.to_str().expect("UTF-8"), "--name", name, "--at", at];
+        let app = desk.spawn("/usr/bin/python3", &args);
+        let all = move || -> Vec<Value> {
+            let text = std::fs::read_to_string(&log).unwrap_or_default();
+            text.lines().filter_map(|l| serde_json::from_str(l).ok()).collect()
+        };
+        wait_for("the events fixture", || all().iter().any(|l| l["event"] == "ready").then_some(()));
+        (app, all)
+    };
+    let ((_one, _), (_two, log)) = (start("one", "50,100"), start("two", "600,100"));
+    let id = session(&desk, &["--cursor", "--multi-agent"]);
+    desk.ok(&["--session", &id, "cursor-overlay", "enable", "--multi-agent", "--size", "4", "--label", "in the way"]);
+    let reference = |app: &str, name: &str| {
+        let data = desk.ok(&["--session", &id, "snapshot", "--app", app]);
+        agent_desktop_e2e::refs_named(&data, "button", name).remove(0)
+    };
+    let (from, to) = (reference("one", "Source"), reference("two", "Target"));
+    let hover = desk.ok(&["--session", &id, "--agent-id", "a2", "--headed", "hover", &to]);
+    // The arrow stands a little beside the drop's point otherwise: the tip is its corner.
+    let (x, y) = (hover["target"]["x"].as_f64().expect("x") - 20.0, hover["target"]["y"].as_f64().expect("y") - 24.0);
+    desk.ok(&["--session", &id, "--agent-id", "a2", "--headed", "mouse-move", "--xy", &format!("{x},{y}")]);
+    desk.ok(&["--session", &id, "--agent-id", "a1", "--headed", "drag", "--from", &from, "--to", &to]);
+    let dropped = wait_for("the drop", || log().into_iter().find(|l| l["event"] == "dropped"));
+    assert_eq!(dropped["text"], "payload of one");
+    let on_it = layers(&desk).into_iter().filter(|l| l.shown && l.name == "agent's cursor").any(|l| {
+        let (x, y) =
+            (hover["target"]["x"].as_f64().expect("x") as i32, hover["target"]["y"].as_f64().expect("y") as i32);
+        (l.x..l.x + l.width).contains(&x) && (l.y..l.y + l.height).contains(&y)
+    });
+    assert!(on_it, "the arrow lay above the drop: {:?}", layers(&desk));
 }

@@ -53,7 +53,8 @@ impl Overlay for LinuxPlatform {
         let files = Files::of(&self.desktop_id()?, session)?;
         let Ok(stream) = UnixStream::connect(&files.socket) else { return Ok(false) };
         ask(stream, &Ask::End, deadline)?;
-        while files.no_renderer()?.is_none() {
+        // It takes its files along; looking at the lock would make one again.
+        while files.alive.exists() && files.no_renderer()?.is_none() {
             if deadline.passed() {
                 return Err(failed("it does not end"));
             }

@@ -10,6 +10,7 @@ use agent_desktop_core::geometry::Point;
 use agent_desktop_core::platform::CursorStep;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
@@ -72,9 +73,17 @@ fn serve(start: &Start, termination: &Termination) -> Result<(), String> {
     silence();
     let mut renderer = Renderer { canvas, cursors: BTreeMap::new(), waiting: Vec::new(), used: Instant::now() };
     // A display that is gone takes its windows along: nothing is left to be said.
-    let _ = renderer.run(&listener, termination, socket);
-    let _ = std::fs::remove_file(socket);
+    let own = socket.symlink_metadata().map_err(|e| e.to_string())?;
+    let _ = renderer.run(&listener, termination, (socket, &own));
+    if is_own(socket, &own) {
+        start.files.remove();
+    }
     Ok(())
+}
+
+/// Whether the socket is still the one that was made: another renderer may have made its own in its place.
+fn is_own(socket: &Path, own: &Metadata) -> bool {
+    socket.symlink_metadata().is_ok_and(|m| m.ino() == own.ino() && m.dev() == own.dev())
 }
 
 /// Closes the pipes to the command, so that nobody waits for their end.
@@ -86,8 +95,12 @@ fn silence() {
 }
 
 impl Renderer<'_> {
-    fn run(&mut self, listener: &UnixListener, termination: &Termination, socket: &Path) -> Result<(), X11Error> {
-        let Ok(own) = socket.symlink_metadata() else { return Ok(()) };
+    fn run(
+        &mut self,
+        listener: &UnixListener,
+        termination: &Termination,
+        (socket, own): (&Path, &Metadata),
+    ) -> Result<(), X11Error> {
         loop {
             let now = Instant::now();
             self.canvas.x.set_deadline(now + DISPLAY);
@@ -95,8 +108,7 @@ impl Renderer<'_> {
                 cursor.draw(&self.canvas, now)?;
             }
             self.answer_those_there(now);
-            let there = socket.symlink_metadata().is_ok_and(|m| m.ino() == own.ino() && m.dev() == own.dev());
-            if !there || now.saturating_duration_since(self.used) >= UNUSED {
+            if !is_own(socket, own) || now.saturating_duration_since(self.used) >= UNUSED {
                 return Ok(());
             }
             let arrivals = self.waiting.iter().map(|w| w.until.saturating_duration_since(now));

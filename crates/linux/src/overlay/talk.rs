@@ -65,6 +65,14 @@ impl Files {
         Ok(Self { socket: file("sock")?, alive: file("alive")?, starting: file("lock")? })
     }
 
+    /// Removes them, at the end of the renderer that has them: sessions come and go, and each has files of its own. Whoever
+    /// comes in that moment starts another renderer, and of two the one whose socket is gone ends.
+    pub fn remove(&self) {
+        for path in [&self.socket, &self.starting, &self.alive] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     /// The proof that no renderer lives, as long as it is kept.
     ///
     /// # Errors
