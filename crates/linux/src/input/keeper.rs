@@ -66,21 +66,24 @@ pub fn keep() -> i32 {
         return 4;
     };
     let _ = std::fs::remove_file(&files.socket);
-    let Ok(listener) = UnixListener::bind(&files.socket) else { return 5 };
-    if listener.set_nonblocking(true).is_err() {
-        return 5;
-    }
-    // The directory is closed to others already; the callers' user is asked for as well.
+    let Ok(listener) = open(&files.socket) else { return 5 };
     let _ = say(&mut io::stdout().lock(), &Answer::Here);
     let mut keeper = Keeper { x: &x, place: &start.place, entries: Vec::new(), idle: Instant::now() + IDLE };
-    let code = keeper.serve(&listener, &termination, &files.socket);
+    let code = keeper.serve(listener, &termination, &files.socket);
     drop(alive);
     code
 }
 
+/// The socket. Its directory is closed to others already; the callers' user is asked for as well.
+fn open(socket: &Path) -> io::Result<UnixListener> {
+    let listener = UnixListener::bind(socket)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
 impl Keeper<'_> {
-    fn serve(&mut self, listener: &UnixListener, termination: &Termination, socket: &Path) -> i32 {
-        let Ok(own) = socket.symlink_metadata() else { return 5 };
+    fn serve(&mut self, mut listener: UnixListener, termination: &Termination, socket: &Path) -> i32 {
+        let Ok(mut own) = socket.symlink_metadata() else { return 5 };
         loop {
             self.x.set_deadline(Instant::now() + UNDOING);
             if !self.expire() {
@@ -89,12 +92,15 @@ impl Keeper<'_> {
             if self.entries.is_empty() && Instant::now() >= self.idle {
                 // Nobody finds the socket any more; whoever has come already is still served.
                 let _ = std::fs::remove_file(socket);
-                self.answer_all(listener);
+                self.answer_all(&listener);
                 if self.entries.is_empty() {
                     return 0;
                 }
-                // Held again by one that came last: without a socket nobody could let go of it.
-                return if self.let_go_of_all() { 0 } else { 6 };
+                // Held again by one that came last: it was told so, and must be found to let go of it.
+                match open(socket).and_then(|new| Ok((new, socket.symlink_metadata()?))) {
+                    Ok((new, meta)) => (listener, own) = (new, meta),
+                    Err(_) => return if self.let_go_of_all() { 0 } else { 6 },
+                }
             }
             let there = socket.symlink_metadata().is_ok_and(|m| m.ino() == own.ino() && m.dev() == own.dev());
             if !there {
@@ -105,7 +111,7 @@ impl Keeper<'_> {
             let wait = next.map(|at| at.saturating_duration_since(Instant::now())).min().unwrap_or(LOOK).min(LOOK);
             let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
             let mut fds = [
-                PollFd::new(listener, PollFlags::IN),
+                PollFd::new(&listener, PollFlags::IN),
                 PollFd::from_borrowed_fd(termination.as_fd(), PollFlags::IN),
                 PollFd::from_borrowed_fd(self.x.socket(), PollFlags::IN),
             ];
@@ -135,7 +141,7 @@ impl Keeper<'_> {
                 }
             }
             if called {
-                self.answer_all(listener);
+                self.answer_all(&listener);
             }
         }
     }
