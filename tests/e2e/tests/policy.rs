@@ -107,6 +107,17 @@ fn input_reaches_permitted_windows_only() {
     denied(&desk, &["mouse-click", "--xy", &middle(&theirs), "--headed"]);
     denied(&desk, &["mouse-move", "--xy", &middle(&theirs), "--headed"]);
     denied(&desk, &["mouse-wheel", "--x", "1", "--y", "1", "--headed"]);
+    // A drop reaches what it is dropped on, wherever the drag began.
+    let id = |w: &Value| w["id"].as_str().expect("an id").to_owned();
+    desk.ok(&["move-window", "--window-id", &id(&own), "--x", "0", "--y", "0"]);
+    desk.ok(&["focus-window", "--window-id", &id(&theirs)]);
+    let theirs = window(&other.app);
+    desk.ok(&["--headed", "mouse-move", "--xy", "30,60", "--expect-window", &id(&own)]);
+    denied(&desk, &["drag", "--from-xy", "30,60", "--to-xy", &middle(&theirs), "--headed"]);
+    denied(&desk, &["drag", "--from-xy", &middle(&theirs), "--to-xy", "30,60", "--headed"]);
+    desk.ok(&["mouse-down", "--xy", "30,60", "--headed", "--allow-app", "fixture-gtk3"]);
+    denied(&desk, &["mouse-up", "--xy", &middle(&theirs), "--headed"]);
+    desk.ok(&["mouse-up", "--xy", "30,60", "--headed", "--allow-app", "fixture-gtk3"]);
     live.fixture.control("fence");
     other.fixture.control("fence");
     assert_eq!((live.landed().len(), other.landed().len()), before);

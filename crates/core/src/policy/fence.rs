@@ -104,6 +104,16 @@ impl Fence {
         }
     }
 
+    /// Whether what is at a point may be reached: a permitted window, or the desktop itself.
+    fn reaches(&self, point: Option<Point>, deadline: Deadline) -> Result<()> {
+        let Some(at) = point else { return Ok(()) };
+        match self.inner.window_at(at, deadline) {
+            Evidence::Known(key) => self.check_window(&key),
+            Evidence::Absent => Ok(()),
+            Evidence::Unknown(_) => Err(self.rules.denied("what is at this point")),
+        }
+    }
+
     /// The sequence with a guard wherever something could reach another application.
     fn within(&self, strokes: &[Stroke], guard: &Guard, deadline: Deadline) -> Result<(Vec<Stroke>, Guard)> {
         self.check_guard(guard)?;
@@ -124,16 +134,14 @@ impl Fence {
                     self.place(&mut now, at, deadline)?;
                     out.push(Stroke::Expect(now.clone()));
                 }
+                // A drop reaches whatever is there.
+                Stroke::Button { down: false, .. } => self.reaches(point, deadline)?,
                 _ => {}
             }
             out.push(stroke.clone());
         }
         // Hovering reaches an application as well.
-        if let (Some(at), None) = (point, &now.under)
-            && let Evidence::Known(key) = self.inner.window_at(at, deadline)
-        {
-            self.check_window(&key)?;
-        }
+        self.reaches(point, deadline)?;
         Ok((out, first))
     }
 }
@@ -354,8 +362,11 @@ impl Input for Fence {
         self.inner.hold(hold, session, limit_ms, &guard, deadline)
     }
 
-    // Letting go is always permitted.
+    // Letting go is permitted; letting go of a button over another application drops something on it.
     fn release(&self, hold: &Hold, session: Option<&str>, deadline: Deadline) -> Result<Played> {
+        if let Hold::Button { at, .. } = hold {
+            self.reaches(Some(*at), deadline)?;
+        }
         self.inner.release(hold, session, deadline)
     }
 
