@@ -116,6 +116,8 @@ fn input_reaches_permitted_windows_only() {
     denied(&desk, &["drag", "--from-xy", "30,60", "--to-xy", &middle(&theirs), "--headed"]);
     denied(&desk, &["drag", "--from-xy", &middle(&theirs), "--to-xy", "30,60", "--headed"]);
     desk.ok(&["mouse-down", "--xy", "30,60", "--headed", "--allow-app", "fixture-gtk3"]);
+    // The press brought the window to the front.
+    desk.ok(&["focus-window", "--window-id", &id(&theirs)]);
     denied(&desk, &["mouse-up", "--xy", &middle(&theirs), "--headed"]);
     desk.ok(&["mouse-up", "--xy", "30,60", "--headed", "--allow-app", "fixture-gtk3"]);
     live.fixture.control("fence");
