@@ -7,8 +7,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Looks without any announcement come 1.5 s apart: whoever notices sooner was woken.
-const WOKEN: Duration = Duration::from_millis(1_000);
+/// Without an announcement the looks come after 1.5 s and after 4.5 s; the change comes at 1.6 s: whoever notices within
+/// two seconds was woken.
+const WOKEN: Duration = Duration::from_millis(2_000);
 
 fn answer(child: Child) -> (Value, Instant) {
     let out = child.wait_with_output().expect("an answer");
@@ -19,7 +20,7 @@ fn answer(child: Child) -> (Value, Instant) {
 /// Starts a wait, lets it look, then has something happen; the answer's data and how long after that it came.
 fn noticed(desk: &Desk, args: &[&str], happen: impl FnOnce()) -> (Value, Duration) {
     let child = desk.cli_spawn(args);
-    std::thread::sleep(Duration::from_millis(900));
+    std::thread::sleep(Duration::from_millis(1_600));
     let begun = Instant::now();
     happen();
     let (mut envelope, ended) = answer(child);
@@ -201,7 +202,7 @@ fn an_application_that_ends_meanwhile() {
     let desk = Desk::new();
     let mut live = Live::start(&desk, "gtk3", "menus");
     let child = desk.cli_spawn(&["wait", "--event", "surface-appeared", "--app", &live.app, "--timeout", "20000"]);
-    std::thread::sleep(Duration::from_millis(900));
+    std::thread::sleep(Duration::from_millis(1_600));
     live.fixture.app.0.kill().expect("it ends");
     live.fixture.app.0.wait().expect("it ends");
     let (envelope, _) = answer(child);
@@ -231,7 +232,7 @@ fn watch_tells_changes_line_by_line() {
         let desk = Desk::new();
         let live = Live::start(&desk, kind, "controls");
         let mut child = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "20000", "--max", "1"]);
-        std::thread::sleep(Duration::from_millis(1_200));
+        std::thread::sleep(Duration::from_millis(2_000));
         live.fixture.control("rename dead Brand new");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let line: Value = serde_json::from_str(&lines.next().expect("a line").expect("UTF-8")).expect("JSON");
@@ -261,7 +262,7 @@ fn watch_gives_refs_and_keeps_secrets() {
     let mut command = desk.command(agent_desktop_e2e::binary("agent-desktop"));
     command.args(["watch", "--app", &live.app, "--for", "5000"]).stdin(Stdio::null()).stdout(Stdio::piped());
     let child = command.spawn().expect("it starts");
-    std::thread::sleep(Duration::from_millis(1_200));
+    std::thread::sleep(Duration::from_millis(2_000));
     desk.ok(&["set-value", &secret, "correct-horse"]);
     live.fixture.control("rename save Store");
     let out = child.wait_with_output().expect("it ends");
@@ -283,7 +284,7 @@ fn watch_ends_with_its_target() {
     let desk = Desk::new();
     let mut live = Live::start(&desk, "gtk4", "controls");
     let child = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "20000"]);
-    std::thread::sleep(Duration::from_millis(1_200));
+    std::thread::sleep(Duration::from_millis(2_000));
     live.fixture.app.0.kill().expect("it ends");
     live.fixture.app.0.wait().expect("it ends");
     let out = child.wait_with_output().expect("it ends");
