@@ -9,7 +9,7 @@ fn rows_and_columns_of_every_toolkit() {
     for kind in NATIVE {
         let desk = Desk::new();
         let live = Live::start(&desk, kind, "table");
-        let data = desk.ok(&["table", "--app", &live.app, "--rows", "3..6"]);
+        let data = desk.ok(&["table", "--app", &live.app, "--rows", "3..6", "--timeout-ms", "30000"]);
         let first = |data: &Value| -> Vec<String> {
             let rows = data["cells"].as_array().expect("rows").iter();
             rows.map(|row| row[0].as_str().unwrap_or("").to_owned()).collect()
@@ -31,14 +31,14 @@ fn rows_and_columns_of_every_toolkit() {
         assert!(names.contains(&json!("Person003")), "{kind}");
 
         // A cell by its place has a ref that resolves to it; the table is found from any of its cells.
-        let cell = desk.ok(&["snapshot", "--app", &live.app, "--cell", "A3"]);
+        let cell = desk.ok(&["snapshot", "--app", &live.app, "--cell", "A3", "--timeout-ms", "30000"]);
         assert_eq!(cell["cell"], json!({"cell": "A3", "row": 2, "column": 0}));
         assert_eq!(cell["tree"]["name"], "Person002", "{kind}: {cell}");
         let reference = cell["tree"]["ref_id"].as_str().expect("a ref");
         assert_eq!(desk.ok(&["get", reference])["value"], "Person002", "{kind}");
-        let again = desk.ok(&["table", reference, "--rows", "0..1"]);
+        let again = desk.ok(&["table", reference, "--rows", "0..1", "--timeout-ms", "30000"]);
         assert_eq!(first(&again), ["Person000"], "{kind}: {again}");
-        let error = desk.err(&["snapshot", "--app", &live.app, "--cell", "A90000"]);
+        let error = desk.err(&["snapshot", "--app", &live.app, "--cell", "A90000", "--timeout-ms", "30000"]);
         assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("ELEMENT_NOT_FOUND"), &json!("no_such_cell")));
     }
 }
