@@ -59,7 +59,10 @@ pub fn parse(argv: &[OsString]) -> Parsed {
     }
     let mut parser = Cli::command();
     match parser.try_get_matches_from_mut(argv).and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(Cli { globals, command: Some(command) }) => Parsed::Command(globals, Box::new(command)),
+        Ok(Cli { globals, command: Some(command) }) => match misspelt(&command, argv) {
+            Some(error) => Parsed::Error(error),
+            None => Parsed::Command(globals, Box::new(command)),
+        },
         Ok(Cli { command: None, .. }) if argv.len() <= 1 => Parsed::Text(parser.render_help().to_string()),
         Ok(_) => Parsed::Error(Error::invalid("no command was given").suggest("'agent-desktop --help' lists them.")),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
@@ -67,6 +70,28 @@ pub fn parse(argv: &[OsString]) -> Parsed {
         }
         Err(error) => Parsed::Error(structured(&error, argv)),
     }
+}
+
+/// Text that looks like a flag is taken for one that is misspelt: typed, it would do harm. After `--` everything is text.
+fn misspelt(command: &Command, argv: &[OsString]) -> Option<Error> {
+    let text = match command {
+        Command::Type(args) => args.text.as_deref(),
+        Command::SetValue(args) => args.value.as_deref(),
+        Command::Select(args) => Some(args.value.as_str()),
+        _ => None,
+    }?;
+    let like_a_flag = text.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let at = argv.iter().position(|arg| arg.to_str() == Some(text))?;
+    let is_text = argv[..at].iter().any(|arg| arg.to_str() == Some("--"));
+    let name = command.name();
+    // It may be a secret all the same, and is not shown.
+    (like_a_flag && !is_text).then(|| {
+        Error::invalid(format!("{name} has no such flag ({} bytes, starting with --)", text.len()))
+            .kind("flag_or_text")
+            .suggest(format!(
+                "Text that starts with -- stands after --: {name} REF -- TEXT. '{name} --help' has the flags."
+            ))
+    })
 }
 
 #[cfg(test)]

@@ -126,6 +126,49 @@ fn text_may_start_with_a_hyphen() {
 }
 
 #[test]
+fn a_misspelt_flag_is_not_typed() {
+    for argv in [
+        &["type", "@abc:e1", "--observ"][..],
+        &["set-value", "@abc:e1", "--foo"],
+        &["select", "--headed", "@abc:e1", "--x-y"],
+        &["type", "@abc:e1", "--timeout-ms", "5", "--hunter2"],
+    ] {
+        let error = refused(argv);
+        assert_eq!(error.details()["kind"], "flag_or_text", "{argv:?}");
+        assert!(!error.to_json().to_string().contains("hunter2"));
+    }
+    for argv in
+        [&["type", "@abc:e1", "--", "--observ"][..], &["set-value", "@abc:e1", "--5"], &["type", "@abc:e1", "-x"]]
+    {
+        command(argv);
+    }
+}
+
+#[test]
+fn an_error_names_its_command_and_what_may_be_meant() {
+    let argv = |args: &[&str]| -> Vec<OsString> {
+        std::iter::once("agent-desktop").chain(args.iter().copied()).map(Into::into).collect()
+    };
+    let of = |args: &[&str]| crate::parse_error::command_of(&argv(args));
+    assert_eq!(of(&["click"]), Some("click"));
+    assert_eq!(of(&["--session", "wait", "--headed", "click", "wait"]), Some("click"));
+    assert_eq!(of(&["-w", "button:Save", "snapshot", "--app"]), Some("snapshot"));
+    assert_eq!((of(&["no-such", "click"]), of(&["--headed"])), (None, None));
+    assert_eq!(refused(&["snapshot", "--skeletn"]).details()["did_you_mean"], "--skeleton");
+    assert_eq!(refused(&["snapsho"]).details()["did_you_mean"], "snapshot");
+}
+
+#[test]
+fn a_time_limit_has_one_more_name_where_the_contract_calls_it_timeout() {
+    let Command::Wait(args) = command(&["wait", "--menu", "--timeout-ms", "7"]) else { panic!() };
+    assert_eq!(args.timeout, Some(7));
+    let Ok(Command::Launch(args)) = Command::from_json("launch", json!({"app": "x", "timeout_ms": 8})) else {
+        panic!()
+    };
+    assert_eq!(args.timeout, Some(8));
+}
+
+#[test]
 fn desktop_run_takes_everything_after_the_dashes() {
     let Command::Desktop(args) = command(&["desktop", "run", "--size", "800x600", "--", "ls", "-l", "--", "--headed"])
     else {

@@ -3,6 +3,7 @@
 mod args;
 mod docs;
 mod host;
+mod limits;
 mod logging;
 mod output;
 mod parse_error;
@@ -20,6 +21,7 @@ use std::ffi::OsString;
 const DOCS: &str = "__docs";
 
 fn main() {
+    limits::survive_file_size();
     std::panic::set_hook(Box::new(|info| {
         // Whatever broke, the caller gets an answer that it can parse; nothing is known about delivery.
         output::complain(&format!("internal error: {info}"));

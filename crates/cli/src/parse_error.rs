@@ -3,6 +3,7 @@
 
 use agent_desktop_core::command::{NAMES, secret};
 use agent_desktop_core::error::{Error, echo};
+use clap::ArgAction;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
@@ -10,7 +11,7 @@ const MAX_CHARS: usize = 512;
 
 /// The structured error.
 pub fn structured(error: &clap::Error, argv: &[OsString]) -> Error {
-    let command = argv.iter().skip(1).filter_map(|a| a.to_str()).find(|a| NAMES.contains(a));
+    let command = command_of(argv);
     let rendered = error.render().to_string();
     let line = rendered.lines().next().unwrap_or_default();
     let mut line = line.strip_prefix("error: ").unwrap_or(line).to_owned();
@@ -43,6 +44,8 @@ pub fn structured(error: &clap::Error, argv: &[OsString]) -> Error {
     let allowed = [strings(error, ContextKind::ValidValue), strings(error, ContextKind::ValidSubcommand)].concat();
     if !allowed.is_empty() {
         out = out.detail("expected", allowed.clone()).suggest(format!("Expected one of: {}.", allowed.join(", ")));
+    } else if let Some(meant) = meant(error) {
+        out = out.detail("did_you_mean", meant.as_str()).suggest(format!("Did you mean {meant}?"));
     } else {
         out = out.suggest(match command {
             Some(name) => format!("'agent-desktop {name} --help' shows its arguments."),
@@ -50,6 +53,37 @@ pub fn structured(error: &clap::Error, argv: &[OsString]) -> Error {
         });
     }
     out
+}
+
+/// The command that a command line names, as far as it can be told: flags may stand before it, some with a value.
+pub fn command_of(argv: &[OsString]) -> Option<&'static str> {
+    let parser = crate::args::parser();
+    let takes_value = |flag: &str| {
+        let name = flag.trim_start_matches('-');
+        let named =
+            |arg: &&clap::Arg| arg.get_long() == Some(name) || arg.get_short().is_some_and(|s| *name == s.to_string());
+        parser
+            .get_arguments()
+            .find(named)
+            .is_some_and(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append))
+    };
+    let mut words = argv.iter().skip(1).map(|a| a.to_str().unwrap_or_default());
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            return NAMES.iter().copied().find(|name| *name == word);
+        }
+        if takes_value(word) {
+            words.next();
+        }
+    }
+    None
+}
+
+/// What the caller may have meant: the last of the similar ones is the most similar.
+fn meant(error: &clap::Error) -> Option<String> {
+    [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
+        .into_iter()
+        .find_map(|kind| strings(error, kind).pop())
 }
 
 fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {

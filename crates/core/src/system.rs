@@ -143,6 +143,7 @@ mod tests {
                 window_id: "w-1".into(),
                 window_title: String::new(),
                 surface: Surface::Window,
+                others: Vec::new(),
             },
             next: 1,
             links: Vec::new(),

@@ -75,6 +75,15 @@ fn mousepad_saves_as() {
     assert_eq!(data["details"]["effect"], "surface_appeared", "{data}");
     assert!(data["surfaces"].to_string().contains("Save As"), "{data}");
     assert_eq!(other_client(&desk, &mousepad.app, None)["silent"], false, "the bus is free for others");
+    // Which of the two windows the name means was our choice: the answer says what else is open.
+    let chosen = desk.ok(&["snapshot", "--app", "mousepad", "--skeleton"]);
+    let other = &chosen["other_windows"][0];
+    let both = [&chosen["window"]["id"], &other["id"]];
+    assert!(both.contains(&&json!(mousepad.window)) && both.contains(&&json!(id_of(&desk, "Save As"))), "{chosen}");
+    let none = desk.ok(&["find", "--app", "mousepad", "--text", "nowhere to be found"]);
+    assert_eq!(none["other_windows"], chosen["other_windows"], "{none}");
+    let alone = desk.ok(&["snapshot", "--window-id", &mousepad.window, "--skeleton"]);
+    assert_eq!(alone.get("other_windows"), None);
     save(&desk, &dir.path().join("ours.txt"), "first words");
     // It goes on, and takes the next one as well.
     desk.ok(&["snapshot", "--window-id", &mousepad.window, "--timeout-ms", "20000"]);

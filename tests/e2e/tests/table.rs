@@ -112,6 +112,17 @@ fn a_spreadsheet() {
     assert_eq!(desk.ok(&["get", reference, "--property", "value"])["value"], "word 1500");
     let part = desk.ok(&["get", reference, "--range", "5..9"]);
     assert_eq!((&part["value"], &part["length"]), (&json!("1500"), &json!(9)), "{part}");
+    // From row 131,073 the application's own index of a cell overflows: such a cell is there, but has no address.
+    let last = desk.ok(&["snapshot", "--app", "soffice", "--cell", "B131072", "--timeout-ms", "20000"]);
+    assert_eq!(last["tree"]["name"], "B131072", "{last}");
+    for name in ["B131073", "A1048576", "XFD1048576"] {
+        let error = desk.err(&["snapshot", "--app", "soffice", "--cell", name, "--timeout-ms", "20000"]);
+        assert_eq!(error["details"]["kind"], "cell_out_of_reach", "{name}: {error}");
+    }
+    let far = desk.ok(&["table", "--app", "soffice", "--rows", "1048574..1048576", "--columns", "0..2"]);
+    assert_eq!(far["cells"], json!([["", ""], ["", ""]]));
+    let error = desk.err(&["snapshot", "--app", "soffice", "--cell", "A1048577", "--timeout-ms", "20000"]);
+    assert_eq!(error["details"]["kind"], "no_such_cell", "{error}");
 }
 
 /// Characters of a field by their offsets; what the application holds is the oracle.

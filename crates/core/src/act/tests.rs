@@ -34,6 +34,7 @@ impl Scene {
                 window_id: "w-1".into(),
                 window_title: String::new(),
                 surface: Surface::Window,
+                others: Vec::new(),
             },
             next: 1,
             links: Vec::new(),

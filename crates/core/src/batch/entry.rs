@@ -1,5 +1,6 @@
 //! One entry: `{command, args?, session?}`, checked as the command line would check it.
 
+use super::strict::Strict;
 use super::{MAX_ENTRIES, out_of_place};
 use crate::command::wait::Wait;
 use crate::command::{Command, Context};
@@ -21,9 +22,9 @@ pub struct Entry {
 
 /// All entries of an array, or the first thing that is wrong with one.
 pub fn parse(text: &str) -> Result<Vec<Entry>> {
-    let array: Value = serde_json::from_str(text).map_err(|e| {
-        Error::invalid(format!("the batch is not valid JSON (line {}, column {})", e.line(), e.column()))
-            .kind("batch_malformed")
+    let Strict(array) = serde_json::from_str(text).map_err(|e| {
+        let what = if e.is_data() { "has an object with a key that stands twice" } else { "is not valid JSON" };
+        Error::invalid(format!("the batch {what} (line {}, column {})", e.line(), e.column())).kind("batch_malformed")
     })?;
     let Value::Array(rows) = array else {
         return Err(Error::invalid("a batch is an array of {command, args?, session?}").kind("batch_malformed"));

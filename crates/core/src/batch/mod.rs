@@ -4,6 +4,7 @@
 mod entry;
 mod output;
 mod source;
+mod strict;
 
 use crate::command::system::Batch;
 use crate::command::{self, Command, Context};
@@ -11,7 +12,7 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::wait::event::Baseline;
-use entry::Entry;
+use entry::{Entry, Limited};
 use output::{Added, Output, Stop};
 
 /// Entries of a batch at most.
@@ -30,11 +31,17 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
     let deadline = Deadline::after_ms(args.timeout());
     let mut out = Output::new(entries.len(), args.timeout());
     for (at, (entry, context)) in entries.iter().zip(&contexts).enumerate() {
-        if deadline.passed() {
-            out.stop(Stop::Deadline { index: at });
-            entries[at..].iter().for_each(|late| out.not_started(late, "deadline", &deadline_error()));
-            break;
-        }
+        let limited = if deadline.passed() { Err(deadline_error()) } else { entry.within(deadline) };
+        let limited = match limited {
+            Ok(limited) => limited,
+            // What follows a pause counts on it: without the pause it isn't run.
+            Err(error) => {
+                out.stop(Stop::Deadline { index: at });
+                out.not_started(entry, "deadline", &error);
+                entries[at + 1..].iter().for_each(|late| out.not_started(late, "deadline", &deadline_error()));
+                break;
+            }
+        };
         // What the next entry compares with is what was there before this one.
         if let Some((next, wait)) = entries.get(at + 1).and_then(|next| Some((next, next.waits_for_event()?))) {
             match Baseline::capture(&contexts[next.index], wait) {
@@ -46,7 +53,7 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
                 }
             }
         }
-        let answer = dispatch(entry, context, deadline);
+        let answer = dispatch(entry, &limited, context);
         let failed = answer.is_err();
         match out.completed(entry, &answer) {
             Added::Whole if failed && args.stop_on_error && at + 1 < entries.len() => {
@@ -63,9 +70,8 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
     Ok(out.finish())
 }
 
-/// Runs one entry within the time that the whole has left.
-fn dispatch(entry: &Entry, context: &Context, deadline: Deadline) -> Answer {
-    let limited = entry.within(deadline)?;
+/// Runs one entry within the time that the whole had left.
+fn dispatch(entry: &Entry, limited: &Limited, context: &Context) -> Answer {
     let answer = command::run(limited.command(&entry.command), context);
     match answer {
         Err(error) if limited.is_cut() && error.code() == Code::Timeout => Err(error.detail("limited_by", "batch")),

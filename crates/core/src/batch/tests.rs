@@ -128,3 +128,23 @@ fn the_array_comes_from_one_place() {
     // Standard input is the face's to read.
     assert!(batch(Batch { json: Some("-".into()), ..Batch::default() }).is_err());
 }
+
+#[test]
+fn a_key_that_stands_twice_is_refused_and_nothing_runs() {
+    let json = r#"[{"command": "wait", "args": {"ms": 60000}}, {"command": "wait", "args": {"ms": 1, "ms": 2}}]"#;
+    let error = batch(Batch { json: Some(json.into()), ..Batch::default() }).unwrap_err();
+    assert_eq!(error.details()["kind"], "batch_malformed");
+    assert!(error.message().contains("twice"), "{error}");
+}
+
+#[test]
+fn a_pause_without_time_is_not_run_and_neither_is_what_follows_it() {
+    let rows = json!([{"command": "version"}, {"command": "wait", "args": {"ms": 5_000}}, {"command": "version"}]);
+    let answer = batch(Batch { timeout_ms: Some(1_000), ..of(rows) }).unwrap();
+    assert_eq!((answer["completed_entries"].as_u64(), answer["not_started_entries"].as_u64()), (Some(1), Some(2)));
+    assert_eq!(answer["stopped"], json!({"reason": "deadline", "index": 1}));
+    for row in &answer["results"].as_array().unwrap()[1..] {
+        assert_eq!(row["execution"], "not_started");
+        assert_eq!(row["error"]["disposition"]["delivery"], "not_delivered");
+    }
+}

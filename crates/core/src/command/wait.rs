@@ -99,7 +99,8 @@ pub struct Wait {
     #[arg(long, value_name = "NAME")]
     pub app: Option<String>,
     /// Time limit in milliseconds (default 30000).
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", visible_alias = "timeout-ms")]
+    #[serde(alias = "timeout_ms")]
     pub timeout: Option<u64>,
 }
 
@@ -177,7 +178,7 @@ impl Wait {
         }
         let names: Vec<&str> = modes.iter().map(|(name, _)| *name).collect();
         match modes.len() {
-            0 => Err(Error::invalid("wait needs MS, --element, --window, --text, --menu or --menu-closed")),
+            0 => Err(Error::invalid("wait needs MS, --element, --window, --text, --menu, --menu-closed or --event")),
             1 => Ok(modes.remove(0).1),
             _ => Err(Error::invalid(format!("{} exclude each other", names.join(" and ")))),
         }

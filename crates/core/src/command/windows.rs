@@ -19,7 +19,8 @@ pub struct Launch {
     #[arg(value_name = "APP")]
     pub app: String,
     /// Time limit in milliseconds (default 30000).
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", visible_alias = "timeout-ms")]
+    #[serde(alias = "timeout_ms")]
     pub timeout: Option<u64>,
     /// Argument for the application; repeatable.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]

@@ -137,7 +137,11 @@ pub(super) fn first_with<T>(tables: Vec<Root>, ask: impl Fn(&Root) -> Result<T>)
 /// The only table that a window shows, with the window's tree and its place in there.
 pub(super) fn shown_table(platform: &dyn Platform, root: &Root, deadline: Deadline) -> Result<(Root, RawTree, u32)> {
     let tree = platform.read_tree(&root.handle, &root.above, &root.process, &ReadPlan::contract(deadline))?;
-    let at = only_table(&tree)?;
+    let at = only_table(&tree).map_err(|error| {
+        let source = &root.source;
+        let error = error.detail("window", json!({"id": source.window_id, "title": source.window_title}));
+        source.others_json().into_iter().fold(error, |e, others| e.detail("other_windows", others))
+    })?;
     Ok((placed(root, &tree, at), tree, at))
 }
 
@@ -157,9 +161,10 @@ fn only_table(tree: &RawTree) -> Result<u32> {
     let left = if large.is_empty() { &all } else { &large };
     match left[..] {
         [one] => Ok(one),
-        [] => Err(Error::before(Code::ElementNotFound, "the window shows no table")
-            .kind("no_table")
-            .suggest("Name the table by its ref: --root REF --cell B7.")),
+        [] => Err(Error::before(Code::ElementNotFound, "the window shows no table").kind("no_table").suggest(
+            "Another window may: name it with --window-id ('list-windows' shows ids). Or give the table's ref: \
+                 'table REF', 'snapshot --root REF --cell B7'.",
+        )),
         _ => {
             let name = |at: &u32| json!({"name": name_of(&tree.node(*at).facts).into_known().map(|n| n.text)});
             let named: Vec<Value> = left.iter().take(MAX_NAMED).map(name).collect();

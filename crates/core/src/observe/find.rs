@@ -44,6 +44,8 @@ pub fn find(context: &Context, args: &Find) -> Answer {
     if !selection.certain(&found) {
         return Err(incomplete(&tree, &found));
     }
+    // None here may be one in a window that was not chosen.
+    let others = if found.matches.is_empty() { root.source.others_json() } else { None };
     if selection == Selection::Count {
         return Ok(match args.format {
             Some(Format::Text) => json!(to_text(&tree, &query, &found, selection, &|_| None, "", RefStyle::Qualified)),
@@ -61,6 +63,9 @@ pub fn find(context: &Context, args: &Find) -> Answer {
             let mut out = to_json(&tree, &query, &found, selection, &number, &saved.snapshot_id);
             if let (true, Some(map)) = (saved.unproven, out.as_object_mut()) {
                 map.insert("identity_unproven".into(), json!(true));
+            }
+            if let (Some(others), Some(map)) = (others, out.as_object_mut()) {
+                map.insert("other_windows".into(), others);
             }
             out
         }

@@ -8,7 +8,13 @@ use crate::vocab::surface::Surface;
 use proptest::prelude::*;
 
 fn source(title: &str) -> Source {
-    Source { app: "app".into(), window_id: "w-1.2".into(), window_title: title.into(), surface: Surface::Window }
+    Source {
+        app: "app".into(),
+        window_id: "w-1.2".into(),
+        window_title: title.into(),
+        surface: Surface::Window,
+        others: Vec::new(),
+    }
 }
 
 fn args(format: Option<Format>) -> Snapshot {

@@ -1,12 +1,12 @@
 //! From what the caller named to the root of a tree: a window, or a surface of its application.
 
-use super::target::{Scope, find_app, find_window};
+use super::target::{Scope, find_app, find_window, find_window_among};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::evidence::Evidence;
 use crate::platform::{Platform, Popup, ProcessKey, ReadPlan, SurfaceInfo, Window};
 use crate::refs::capture::Capture;
-use crate::refs::entry::{FORMAT, RefMap, Source};
+use crate::refs::entry::{FORMAT, OtherWindow, RefMap, Source};
 use crate::tree::raw::{Grade, Handle, Link, RawTree};
 use crate::vocab::surface::Surface;
 use std::collections::BTreeMap;
@@ -38,7 +38,10 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
             .detail("supported_surfaces", supported));
     }
     if surface == Surface::Window {
-        return of_window(find_window(platform, scope, deadline)?, surface);
+        let (window, others) = find_window_among(platform, scope, deadline)?;
+        let mut root = of_window(window, surface)?;
+        root.source.others = others.into_iter().map(|w| OtherWindow { id: w.id, title: w.title }).collect();
+        return Ok(root);
     }
     if surface == Surface::Focused {
         let window = match scope {
@@ -75,6 +78,7 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
             window_id: found.window_id.clone().unwrap_or_else(|| found.id.clone()),
             window_title: found.title.clone().unwrap_or_default(),
             surface,
+            others: Vec::new(),
         },
         handle: found.root,
         above: found.above,
@@ -173,6 +177,7 @@ pub fn of_window(window: Window, surface: Surface) -> Result<Root, Error> {
         window_id: window.id.clone(),
         window_title: window.title.clone(),
         surface,
+        others: Vec::new(),
     };
     let handle = window.root.ok_or_else(|| Error::before(Code::Internal, "a usable window has a root"))?;
     Ok(Root { handle, above: window.above, index: window.index, process: window.process, source, below: None })

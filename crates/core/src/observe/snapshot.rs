@@ -250,12 +250,16 @@ pub(super) fn answer(args: &Snapshot, source: &Source, id: &str, printed: &Print
             refs: RefStyle::Qualified,
             unproven,
             clipped,
+            others: &source.others,
         };
         return json!(to_text(tree, presented, numbered, &header));
     }
     let mut out = Map::new();
     out.insert("app".into(), json!(source.app));
     out.insert("window".into(), json!({"id": source.window_id, "title": source.window_title}));
+    if let Some(others) = source.others_json() {
+        out.insert("other_windows".into(), others);
+    }
     out.insert("snapshot_id".into(), json!(id));
     out.insert("ref_count".into(), json!(numbered.len()));
     out.insert("complete".into(), json!(complete));

@@ -227,6 +227,15 @@ pub fn app_summary(app: &App) -> Value {
 /// Asks the platform for the one window that a scope means. Waits, within the deadline and a reserve for reading,
 /// for an application that is just starting, and until the deadline for one that stays silent.
 pub fn find_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<Window> {
+    find_window_among(platform, scope, deadline).map(|(window, _)| window)
+}
+
+/// The same, with the other visible windows that the name of an application could have meant as well.
+pub fn find_window_among(
+    platform: &dyn Platform,
+    scope: Scope<'_>,
+    deadline: Deadline,
+) -> Result<(Window, Vec<Window>)> {
     wait_for_window(platform, scope, deadline, &|| look_for_window(platform, scope, deadline))
 }
 
@@ -240,12 +249,12 @@ pub fn find_any_window(
     wait_for_window(platform, scope, deadline, &|| look_for_any_window(platform, scope, title, deadline))
 }
 
-fn wait_for_window(
+fn wait_for_window<T>(
     platform: &dyn Platform,
     scope: Scope<'_>,
     deadline: Deadline,
-    look: &dyn Fn() -> Result<Window>,
-) -> Result<Window> {
+    look: &dyn Fn() -> Result<T>,
+) -> Result<T> {
     let reserve = deadline.left() / 3;
     loop {
         let answer = look();
@@ -290,16 +299,22 @@ fn is_ours(error: &Error, platform: &dyn Platform, scope: Scope<'_>) -> bool {
     }
 }
 
-fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<Window> {
+fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline) -> Result<(Window, Vec<Window>)> {
     if scope == Scope::default() {
-        return usable(platform.active_window(deadline)?.ok_or_else(no_active_window)?);
+        return Ok((usable(platform.active_window(deadline)?.ok_or_else(no_active_window)?)?, Vec::new()));
     }
     let apps = platform.apps(deadline)?;
     let windows = match scope {
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
     };
-    in_time(pick_window(scope, &apps, &windows), deadline)
+    let window = in_time(pick_window(scope, &apps, &windows), deadline)?;
+    let also = |w: &&Window| w.process == window.process && w.id != window.id && w.visible.says_yes();
+    let others = match scope.window_id {
+        None => windows.iter().filter(also).take(MAX_CANDIDATES).cloned().collect(),
+        Some(_) => Vec::new(),
+    };
+    Ok((window, others))
 }
 
 fn look_for_any_window(

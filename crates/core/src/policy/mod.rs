@@ -76,7 +76,10 @@ impl Rules {
         let bytes = private::read(&path, MAX_FILE)
             .map_err(|_| damaged("can't be read"))?
             .ok_or_else(|| damaged("is a link, too long, or not this user's"))?;
-        let written: Written = serde_json::from_slice(&bytes).map_err(|_| damaged("is not what it should be"))?;
+        let written: Written = serde_json::from_slice(&bytes).map_err(|e| {
+            // It is this user's own file, and the reason names its keys: worth more than "malformed".
+            damaged("is not what it should be").platform(e.to_string())
+        })?;
         if written.allow_apps.iter().any(|name| name.trim().is_empty()) {
             return Err(damaged("names an application without a name"));
         }
@@ -119,10 +122,13 @@ impl Rules {
 
     /// The clipboard belongs to all applications.
     pub fn check_clipboard(&self) -> Result<()> {
-        if self.clipboard { Ok(()) } else { Err(self.denied("the clipboard")) }
+        let key = "\"allow_clipboard\": true in the policy file permits it, and nothing else does";
+        if self.clipboard { Ok(()) } else { Err(self.denied("the clipboard").detail("permitted_by", key)) }
     }
 
     fn check_screen(&self) -> Result<()> {
-        if self.screen { Ok(()) } else { Err(self.denied("a part of the screen, which shows other applications too,")) }
+        let key = "\"allow_screen\": true in the policy file permits it, and nothing else does";
+        let what = "a part of the screen, which shows other applications too,";
+        if self.screen { Ok(()) } else { Err(self.denied(what).detail("permitted_by", key)) }
     }
 }

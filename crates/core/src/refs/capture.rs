@@ -253,6 +253,7 @@ mod tests {
                 window_id: "w".into(),
                 window_title: "t".into(),
                 surface: Surface::Window,
+                others: Vec::new(),
             },
             next: 1,
             links: Vec::new(),

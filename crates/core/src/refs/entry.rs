@@ -8,6 +8,7 @@ use crate::vocab::role::Role;
 use crate::vocab::state::StateSet;
 use crate::vocab::surface::Surface;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Format of the saved file; another one is a foreign file.
@@ -132,6 +133,27 @@ pub struct Source {
     pub window_title: String,
     /// Which layer.
     pub surface: Surface,
+    /// Windows of the application that were open beside it, where only the application was named: which of them is meant
+    /// was our choice. Told, not kept.
+    #[serde(skip)]
+    pub others: Vec<OtherWindow>,
+}
+
+/// A window that was not chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherWindow {
+    /// Its printed id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+}
+
+impl Source {
+    /// The windows that were not chosen, for an answer; none where there are none.
+    pub fn others_json(&self) -> Option<Value> {
+        let rows: Vec<Value> = self.others.iter().map(|w| json!({"id": w.id, "title": w.title})).collect();
+        (!rows.is_empty()).then(|| Value::Array(rows))
+    }
 }
 
 /// A snapshot's refs, as saved.

@@ -81,6 +81,9 @@ impl RefId {
                 .kind("invalid_ref")
                 .suggest("Use a qualified ref from a snapshot or find, like @s8f3k2p9:e8.")
         };
+        if text.trim().len() != text.len() {
+            return Err(wrong("it has blanks around it"));
+        }
         let body = text.strip_prefix('@').ok_or_else(|| wrong("it must start with '@'"))?;
         let Some((snapshot, element)) = body.split_once(':') else {
             return Err(wrong("it must name its snapshot, like @s8f3k2p9:e8"));

@@ -353,6 +353,7 @@ mod tests {
                 window_id: "w".into(),
                 window_title: "t".into(),
                 surface: Surface::Window,
+                others: Vec::new(),
             },
             next: 2,
             links: vec![row(None, "app", 0), row(Some(0), "win", 1), row(Some(1), "btn", 0), row(Some(1), "lbl", 1)],

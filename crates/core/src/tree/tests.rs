@@ -37,6 +37,7 @@ fn text(tree: &RawTree, options: &Options, style: RefStyle) -> String {
         refs: style,
         unproven: false,
         clipped: 0,
+        others: &[],
     };
     to_text(tree, &p, &refs, &header)
 }

@@ -22,6 +22,7 @@ use super::json::{folded_roles, hint_text, numbers, qualified};
 use super::name::{description_of, name_of, shown_role, value_of};
 use super::present::{Earns, Presented, Shown, capabilities_of, native_id_of, states_of, unread};
 use super::raw::{Facts, RawTree};
+use crate::refs::entry::OtherWindow;
 use crate::vocab::capability::{Capability, CapabilitySet};
 use crate::vocab::role::Role;
 use std::fmt::Write as _;
@@ -56,6 +57,8 @@ pub struct Header<'a> {
     pub unproven: bool,
     /// How many texts were cut to fit a token budget.
     pub clipped: usize,
+    /// Windows of the application that are open beside this one.
+    pub others: &'a [OtherWindow],
 }
 
 /// Whether a character could break a line, reorder it or hide in it.
@@ -223,6 +226,10 @@ fn header_line(header: &Header<'_>, presented: &Presented, refs: usize, kind: Op
     }
     if header.unproven {
         line.push_str(" | identity_unproven");
+    }
+    for (at, other) in header.others.iter().enumerate() {
+        let before = if at == 0 { " | also open:" } else { "," };
+        let _ = write!(line, "{before} {} {}", quoted(&other.title), other.id);
     }
     line
 }

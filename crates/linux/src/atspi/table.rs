@@ -348,12 +348,24 @@ pub fn cell_at(
     let unread = |e: CallError| unanswered(&e, Lacking::Cells);
     let index = next().and_then(|r| r.int()).map_err(unread)?;
     let object = next().and_then(|r| r.object()).map_err(unread)?;
-    let index = u32::try_from(index).map_err(|_| none())?;
     if object.is_null() {
         return Err(none());
     }
+    // LibreOffice Calc computes the index in 32 bits: from row 131,072 of 16,384 columns it is negative, or another
+    // cell's. The cell is there, but no child has its address.
+    let beyond = row.saturating_mul(columns).saturating_add(column) > i32::MAX as u64;
+    let index = u32::try_from(index).ok().filter(|_| !(beyond && toolkit.cells_are_places()));
+    let index = index.ok_or_else(|| out_of_reach(row))?;
     let object = if toolkit.cells_are_places() { Object::placed(table, index) } else { object };
     Ok(Link { handle: object.handle(), index })
+}
+
+/// A cell that is there, and that nothing addresses.
+fn out_of_reach(row: u64) -> Error {
+    Error::before(Code::ActionNotSupported, "the cell is there, but the application gives no address for it")
+        .kind("cell_out_of_reach")
+        .not_retryable()
+        .suggest(format!("Read it with 'table --rows {row}..{}'.", row.saturating_add(1)))
 }
 
 #[cfg(test)]
