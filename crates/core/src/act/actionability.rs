@@ -237,6 +237,15 @@ fn checkable(facts: &Facts, offered: CapabilitySet) -> bool {
         || facts.states.known().is_some_and(|s| s.has(State::Checked) || s.has(State::Indeterminate))
 }
 
+/// Cells of a spreadsheet are written by their program's own commands alone.
+const BY_CLIPBOARD: &str = "A cell takes text by the keyboard or the clipboard: 'focus REF' (or '--headed click REF'), \
+     'clipboard-set TEXT', then 'press ctrl+v' with --app; read it again with 'get REF --property value'.";
+
+/// Whether the action puts text into something.
+fn enters(action: &Action) -> bool {
+    matches!(action, Action::Type(_) | Action::Clear | Action::SetValue(_))
+}
+
 /// The refusal of an action that the element does not offer.
 fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: CapabilitySet) -> Error {
     let role = facts.role.known().copied().unwrap_or(Role::Unknown);
@@ -253,11 +262,12 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
     let error = described(error, role, facts, offered);
     let code = error.code();
     error.suggest(match (offered.is_empty(), code) {
-        (true, _) => "Act on a related control: only physical input (pointer or keyboard) reaches this element.",
+        (true, _) if !(enters(action) && role == Role::Cell) => "Act on a related control: only physical input (pointer or keyboard) reaches this element.",
         (false, Code::PolicyDenied) => {
             "Use one of available_actions; physical input (--headed) takes over the pointer and is your user's decision."
         }
-        (false, _) if matches!(action, Action::Type(_) | Action::Clear | Action::SetValue(_)) => {
+        (_, _) if enters(action) && role == Role::Cell => BY_CLIPBOARD,
+        (false, _) if enters(action) => {
             "None of available_actions enters text here. '--headed type' does it with the keyboard, which takes over focus \
              and is your user's decision; in a page of a browser that was launched with --cdp, its protocol does."
         }
@@ -265,7 +275,7 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
             "Use one of available_actions (Select takes an option's text: 'select @ref TEXT'), a related control, or \
              '--headed click', which takes over the pointer and is your user's decision."
         }
-        (false, _) => "Use one of available_actions, a related control, or physical input (--headed).",
+        (_, _) => "Use one of available_actions, a related control, or physical input (--headed).",
     })
 }
 
@@ -330,6 +340,8 @@ fn editable(facts: &Facts, action: &Action, report: &mut Report) {
             .kind("not_editable")
             .detail("check", "editable")
             .not_retryable();
+        let cell = matches!(facts.role, Evidence::Known(Role::Cell)) && !readonly;
+        let error = if cell { error.suggest(BY_CLIPBOARD) } else { error };
         report.terminal.get_or_insert(error);
     } else {
         report.add("editable", Status::Pass, None);
