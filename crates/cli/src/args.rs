@@ -80,7 +80,12 @@ fn misspelt(command: &Command, argv: &[OsString]) -> Option<Error> {
         Command::Select(args) => Some(args.value.as_str()),
         _ => None,
     }?;
-    let like_a_flag = text.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let name = |rest: &str| {
+        let name = rest.split('=').next().unwrap_or_default();
+        name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    let like_a_flag = text.strip_prefix("--").is_some_and(name);
     let at = argv.iter().position(|arg| arg.to_str() == Some(text))?;
     let is_text = argv[..at].iter().any(|arg| arg.to_str() == Some("--"));
     let name = command.name();

@@ -137,9 +137,12 @@ fn a_misspelt_flag_is_not_typed() {
         assert_eq!(error.details()["kind"], "flag_or_text", "{argv:?}");
         assert!(!error.to_json().to_string().contains("hunter2"));
     }
-    for argv in
-        [&["type", "@abc:e1", "--", "--observ"][..], &["set-value", "@abc:e1", "--5"], &["type", "@abc:e1", "-x"]]
-    {
+    for argv in [
+        &["type", "@abc:e1", "--", "--observ"][..],
+        &["set-value", "@abc:e1", "--5"],
+        &["type", "@abc:e1", "-x"],
+        &["type", "@abc:e1", "--help me"],
+    ] {
         command(argv);
     }
 }

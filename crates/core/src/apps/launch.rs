@@ -198,13 +198,16 @@ fn again(
     Ok(out)
 }
 
+/// The window to answer with. Nothing but its size tells a program's main window from its tool windows where it
+/// publishes no tree.
 fn first_window(windows: &[Window]) -> Option<&Window> {
+    let area = |w: &&Window| w.bounds.known().map_or(0, |b| (b.width * b.height) as u64);
     windows
         .iter()
         .find(|w| w.root.is_some() && w.focused.says_yes())
         .or_else(|| windows.iter().find(|w| w.root.is_some()))
         .or_else(|| windows.iter().find(|w| w.focused.says_yes()))
-        .or_else(|| windows.first())
+        .or_else(|| windows.iter().rev().max_by_key(area))
 }
 
 /// Waits until the new application shows a window with a tree, or the time is up, or its process has ended.
@@ -248,8 +251,11 @@ fn appear(
             .suggest("Start it in a terminal to see why it ends."));
         }
         let ready = seen.1.as_ref().is_some_and(|w| w.root.is_some());
+        // The splash screen of a launcher whose program is on its way.
+        let more_comes = |w: &Window| own.iter().any(|p| *p != w.process && platform.may_publish(p));
         let treeless = |w: &Window| {
-            seen.0.as_ref().is_some_and(|app| app.root.is_none())
+            !more_comes(w)
+                && seen.0.as_ref().is_some_and(|app| app.root.is_none())
                 && w.responsive == Responsive::Yes
                 && !platform.may_publish(&w.process)
         };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::tree::budget::is_field;
 use crate::tree::fixture::{Spec, node};
 use crate::tree::name::name_of;
 use crate::tree::present::{Earns, earns_ref};
@@ -113,7 +114,10 @@ proptest! {
         }
 
         // While a named element that can be acted on is missing, others are shown only around ones like it.
-        let named = |raw: u32| earns_ref(&tree.node(raw).facts) && name_of(&tree.node(raw).facts).known().is_some();
+        let named = |raw: u32| {
+            let facts = &tree.node(raw).facts;
+            earns_ref(facts) && (name_of(facts).known().is_some() || is_field(facts))
+        };
         let all = present(&tree, &options(&args));
         let there = |raw: u32| shown.nodes.iter().any(|n| n.raw == raw);
         if all.nodes.iter().any(|n| named(n.raw) && !there(n.raw)) {

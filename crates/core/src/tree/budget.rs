@@ -3,6 +3,7 @@
 use super::name::{name_of, value_of};
 use super::present::{Earns, Work, capabilities_of, states_of};
 use super::raw::{Facts, RawTree};
+use crate::vocab::role::Role;
 use crate::vocab::state::State;
 
 /// Bytes of one token, as a rule of thumb for names and field names.
@@ -31,9 +32,15 @@ fn cost(facts: &Facts, earns: Earns, bounds: bool) -> usize {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
+/// A field is what one types into, or reads the result in, and often has no name: it comes with what has one.
+pub fn is_field(facts: &Facts) -> bool {
+    matches!(facts.role.known(), Some(Role::TextField | Role::ComboBox | Role::Slider | Role::Incrementor))
+}
+
 /// How soon an element is chosen: lower is sooner. Among those of one kind, what is on the screen comes first.
 fn class(facts: &Facts, earns: Earns) -> usize {
-    let kind = match (earns, name_of(facts).known().is_some()) {
+    let told = name_of(facts).known().is_some() || (is_field(facts) && earns == Earns::Action);
+    let kind = match (earns, told) {
         (Earns::Action | Earns::Anchor, true) => 0,
         (Earns::Action | Earns::Anchor, false) => 1,
         (Earns::Nothing, true) => 2,

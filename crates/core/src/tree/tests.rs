@@ -305,6 +305,15 @@ fn a_budget_keeps_what_can_be_acted_on_and_counts_the_rest() {
 }
 
 #[test]
+fn a_budget_keeps_a_field_without_a_name_before_what_comes_after_it() {
+    let keys = (0..60).map(|i| node(Role::Button).name(&format!("key {i}")));
+    let display = node(Role::TextField).value("15").can(Capability::SetValue);
+    let tree = node(Role::Window).child(display).children(keys).build();
+    let p = present(&tree, &Options { budget_tokens: Some(200), ..Options::default() });
+    assert!(raws(&p).contains(&1) && p.folded > 0, "{:?}", raws(&p));
+}
+
+#[test]
 fn numbers_start_where_asked_and_end_before_they_wrap() {
     let tree = node(Role::Window).children((0..3).map(|_| node(Role::Button))).build();
     let p = present(&tree, &Options::default());
