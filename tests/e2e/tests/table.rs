@@ -105,6 +105,11 @@ fn a_spreadsheet() {
     let far =
         desk.ok(&["table", "--app", "soffice", "--rows", "1998..2001", "--columns", "1..3", "--timeout-ms", "20000"]);
     assert_eq!(far["cells"], json!([["5997", "word 1999"], ["6000", "word 2000"], ["", ""]]));
+    // Without ranges only what holds something is printed, and what was read and holds nothing is told.
+    let usual = desk.ok(&["table", "--app", "soffice", "--timeout-ms", "20000"]);
+    assert_eq!((&usual["rows"], &usual["columns"]), (&json!(50), &json!(3)), "{usual}");
+    assert_eq!(usual["empty"], json!({"columns": {"start": 3, "end": 50}}));
+    assert_eq!(usual["cells"][49], json!(["a50", "150", "word 50"]));
     // A cell that is nowhere near the screen.
     let cell = desk.ok(&["snapshot", "--app", "soffice", "--cell", "C1500", "--timeout-ms", "20000"]);
     assert_eq!((&cell["tree"]["name"], &cell["tree"]["value"]), (&json!("C1500"), &json!("word 1500")), "{cell}");

@@ -35,7 +35,42 @@ pub fn table(context: &Context, args: &Table) -> Answer {
             })?
         }
     };
-    Ok(data(args.ref_id.as_ref().map(|r| r.0.as_str()), &part, source))
+    let mut part = part;
+    let empty = trim(&mut part, args.rows.is_none(), args.columns.is_none());
+    let mut out = data(args.ref_id.as_ref().map(|r| r.0.as_str()), &part, source);
+    if !empty.is_empty() {
+        out.insert("empty".into(), Value::Object(empty));
+    }
+    Ok(Value::Object(out))
+}
+
+/// Leaves out what was read at the end of a large table and holds nothing, where no range was asked for: a sheet has
+/// millions of empty cells. What was left out is told. A cell that could not be read is not empty.
+fn trim(part: &mut TablePart, rows: bool, columns: bool) -> Map<String, Value> {
+    let holds =
+        |cell: &Evidence<String>| !matches!(cell, Evidence::Absent) && cell.known().is_none_or(|t| !t.is_empty());
+    let mut empty = Map::new();
+    let mut told = |what: &str, from: u64, to: u64| {
+        if from < to {
+            empty.insert(what.into(), json!({"start": from, "end": to}));
+        }
+    };
+    if rows && part.row_count > part.rows.end {
+        let kept = part.cells.iter().rposition(|row| row.iter().any(holds)).map_or(1, |last| last + 1);
+        part.cells.truncate(kept);
+        let end = part.rows.start + part.cells.len() as u64;
+        told("rows", end, part.rows.end);
+        part.rows.end = end;
+    }
+    if columns && part.column_count > part.columns.end && part.headers.is_empty() {
+        let last = part.cells.iter().filter_map(|row| row.iter().rposition(holds)).max();
+        let kept = last.map_or(1, |last| last + 1);
+        part.cells.iter_mut().for_each(|row| row.truncate(kept));
+        let end = part.columns.end.min(part.columns.start + kept as u64);
+        told("columns", end, part.columns.end);
+        part.columns.end = end;
+    }
+    empty
 }
 
 /// The table's own word, or that of its tree where it has no interface for it; and which of them it is.
@@ -101,7 +136,7 @@ fn not_a_table(error: Error) -> Error {
     error.suggest("Give the ref of a cell or row of a table, or name its window with --app: its only table is read.")
 }
 
-fn data(reference: Option<&str>, part: &TablePart, source: &str) -> Value {
+fn data(reference: Option<&str>, part: &TablePart, source: &str) -> Map<String, Value> {
     let mut out = Map::new();
     if let Some(reference) = reference {
         out.insert("ref".into(), json!(reference));
@@ -132,7 +167,7 @@ fn data(reference: Option<&str>, part: &TablePart, source: &str) -> Value {
         out.insert("unread".into(), json!(unread));
     }
     out.insert("source".into(), json!(source));
-    Value::Object(out)
+    out
 }
 
 /// Rows are the elements that hold cells. The roles don't tell headers from cells: a row of headers is a row here.
@@ -204,6 +239,31 @@ mod tests {
         assert_eq!((part.row_count, part.column_count, part.rows.clone()), (3, 2, 1..3));
         assert_eq!(part.cells, [vec![text("Bob"), Evidence::Absent], vec![text("Cy"), text("9")]]);
         assert!(rows_of(&node(Role::Group).child(node(Role::Button)).build(), 0, &ask).is_none());
+    }
+
+    #[test]
+    fn what_is_empty_at_the_end_of_a_larger_table_is_told_instead_of_printed() {
+        let text = |t: &str| Evidence::Known(t.to_owned());
+        let part = |cells: Vec<Vec<Evidence<String>>>| TablePart {
+            row_count: 9,
+            column_count: 9,
+            rows: 0..cells.len() as u64,
+            columns: 0..3,
+            headers: Vec::new(),
+            cells,
+        };
+        let blank = || vec![text(""), text(""), Evidence::Absent];
+        let mut some = part(vec![vec![text("a"), text(""), text("")], blank(), blank()]);
+        let told = Value::Object(trim(&mut some, true, true));
+        assert_eq!(told, json!({"rows": {"start": 1, "end": 3}, "columns": {"start": 1, "end": 3}}));
+        assert_eq!((some.cells.clone(), some.rows.clone(), some.columns.clone()), (vec![vec![text("a")]], 0..1, 0..1));
+        // Nothing is left out where a range was asked for, where a cell was not read, or where the table ends there.
+        assert!(trim(&mut part(vec![blank(), blank()]), false, false).is_empty());
+        let unread = || vec![text("a"), text(""), Evidence::Unknown(Cause::Late)];
+        assert!(trim(&mut part(vec![unread(), unread()]), true, true).is_empty());
+        let mut whole = part(vec![blank(), blank()]);
+        (whole.row_count, whole.column_count) = (2, 3);
+        assert!(trim(&mut whole, true, true).is_empty());
     }
 
     #[test]
