@@ -377,12 +377,8 @@ pub fn ways(container: &Offer, item: &Item, offer: &Offer) -> Result<Vec<Plan>, 
             true => vec![Plan::Already],
             false => act(&[Verb::Press], Guard::Unselected),
         },
-        // Rows of a list that takes no choice say so by what they lack (seen in gnome-clocks).
-        Gtk4 if !combo && item.role == n::LIST_ITEM && !item.states.has(States::SELECTABLE) => {
-            return Err(Error::before(Code::ActionNotSupported, "the items of this list can't be chosen")
-                .kind("no_semantic_way")
-                .suggest("Act on the controls inside the item."));
-        }
+        // Rows of a list lack `selectable` until they have been chosen once (seen with `Gtk.ListView` of 4.8): it tells
+        // nothing, and a list that takes no choice answers no.
         Gtk4 => by_combo().into_iter().chain(by_parent()).collect(),
         // §5: its menu's SelectChild works where the options' own actions don't; in lists the other way round.
         Gecko if combo => by_parent().into_iter().collect(),
