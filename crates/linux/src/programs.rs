@@ -78,7 +78,7 @@ pub fn launch_names(app: &str) -> Result<Vec<String>, Error> {
     // What can't be started has no further names; starting it says why.
     if let Ok(plan) = launch::find(app, &[], &entries()) {
         names.extend(plan.entry_id);
-        names.extend(file(&plan.program));
+        names.extend(process::names::of_command(&plan.program.to_string_lossy(), &plan.args));
     }
     names.dedup();
     Ok(names)

@@ -295,6 +295,80 @@ fn popovers_are_listed_and_what_nobody_tells_is_not_claimed() {
     assert_eq!(visible("first"), (json!(false), json!(true)));
 }
 
+/// Two rows with a popover each; both stay open. What is pressed in one is written down with its row.
+const TWO_POPOVERS: &str = r#"
+import gi, sys
+gi.require_version('Gtk', '4.0')
+from gi.repository import Gtk
+def row(name):
+    line = Gtk.Box()
+    line.append(Gtk.Label(label=name))
+    remove = Gtk.Button(label='Remove')
+    remove.connect('clicked', lambda _: print(name, file=open(sys.argv[1], 'a'), flush=True))
+    popover = Gtk.Popover(autohide=False)
+    popover.set_child(remove)
+    more = Gtk.MenuButton(label='More ' + name)
+    more.set_popover(popover)
+    line.append(more)
+    return line
+def build(app):
+    window = Gtk.ApplicationWindow(application=app, title='Rows', default_width=300, default_height=300)
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+    box.append(row('Alice'))
+    box.append(row('Bob'))
+    window.set_child(box)
+    window.present()
+app = Gtk.Application(application_id='org.example.Rows')
+app.connect('activate', build)
+app.run([])
+"#;
+
+/// Two surfaces of one kind lie beside each other: which is meant is asked for, not guessed, and an id answers.
+#[test]
+fn of_two_popovers_none_is_chosen_for_the_caller() {
+    let desk = Desk::new();
+    let log = desk.dir.path().join("removed");
+    let app = desk.launch(&["/usr/bin/python3", "-c", TWO_POPOVERS, log.to_str().expect("UTF-8")], 15);
+    let name = desk.ok(&["list-windows"])[0]["app_name"].as_str().expect("a name").to_owned();
+    let open = |row: &str| {
+        let data = desk.ok(&["snapshot", "--app", &name, "--max-depth", "50"]);
+        let more = seen(&data, "button", &format!("More {row}"));
+        let more = more.into_iter().find(|n| n["available_actions"].to_string().contains("Click"));
+        desk.ok(&["click", &reference(more.expect("a button that can be clicked"))])
+    };
+    // The row further down first: it comes later in the tree, and is not the one that opened last.
+    open("Bob");
+    open("Alice");
+    wait_for("both popovers", || {
+        let walked = desk.walk(app.pid(), &[])["nodes"].to_string();
+        (walked.matches("GtkPopover").count() >= 2).then_some(())
+    });
+    let error = desk.err(&["snapshot", "--app", &name, "--surface", "popover"]);
+    assert_eq!(
+        (&error["code"], &error["details"]["kind"], &error["details"]["candidate_count"]),
+        (&json!("AMBIGUOUS_TARGET"), &json!("several_candidates"), &json!(2)),
+        "{error}"
+    );
+    assert_eq!(error["disposition"]["delivery"], "not_delivered");
+    let ids: Vec<&str> = error["details"]["candidates"]
+        .as_array()
+        .expect("candidates")
+        .iter()
+        .filter_map(|c| c["id"].as_str())
+        .collect();
+    // Each by its id is its own.
+    for id in &ids {
+        let inside = desk.ok(&["snapshot", "--app", &name, "--surface", "popover", "--window-id", id]);
+        desk.ok(&["click", &reference(seen(&inside, "button", "Remove")[0])]);
+    }
+    let removed = || std::fs::read_to_string(&log).unwrap_or_default();
+    wait_for("both buttons", || (removed().lines().count() == 2).then_some(()));
+    let text = removed();
+    let mut rows: Vec<&str> = text.lines().collect();
+    rows.sort_unstable();
+    assert_eq!(rows, ["Alice", "Bob"]);
+}
+
 /// A window is called what the window system shows, though Qt's own name for it is less; and a wait that ends in vain says
 /// which titles there were.
 #[test]

@@ -1,7 +1,7 @@
 //! Applications that are just starting, and applications that don't want to go.
 
 use agent_desktop_e2e::{App, Desk, Fixture, Provider, refs_named, wait_for};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -163,4 +163,20 @@ fn what_can_publish_no_tree_is_not_waited_for() {
         assert!(!seen.stdout.is_empty(), "{program} shows no window: {data}");
         desk.ok(&["close-app", program, "--force"]);
     }
+}
+
+/// The name of a desktop entry, as `launch` takes it, names what runs by it, whatever its program is called.
+#[test]
+fn a_desktop_entry_names_its_running_program() {
+    let desk = Desk::new();
+    let started = desk.ok(&["launch", "org.gnome.Calculator"]);
+    assert_eq!(started["app"], "gnome-calculator", "{started}");
+    let (id, pid) = (&started["window"]["id"], &started["pid"]);
+    assert_eq!(&desk.ok(&["snapshot", "--app", "org.gnome.Calculator", "--skeleton"])["window"]["id"], id);
+    assert_eq!(&desk.ok(&["list-windows", "--app", "org.gnome.Calculator"])[0]["id"], id);
+    assert_eq!(&desk.ok(&["launch", "org.gnome.Calculator"])["pid"], pid);
+    let closed = desk.ok(&["close-app", "org.gnome.Calculator"]);
+    assert_eq!((&closed["target"]["pid"], &closed["observed"]["closed"]), (pid, &json!(true)), "{closed}");
+    let error = desk.err(&["find", "--app", "org.gnome.Calculator", "--role", "button"]);
+    assert_eq!(error["code"], "APP_NOT_FOUND", "{error}");
 }

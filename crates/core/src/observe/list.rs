@@ -1,7 +1,7 @@
 //! Lists: applications, windows, surfaces. One silent application never holds up the others (decisions D4).
 
 use super::locate::{UNTOLD, untold};
-use super::target::{find_app, pick_app};
+use super::target::{find_app, known_as, pick_app};
 use crate::command::Context;
 use crate::command::observe::{ListSurfaces, READ_TIMEOUT_MS};
 use crate::command::windows::{ListApps, ListWindows};
@@ -43,6 +43,7 @@ pub fn windows(context: &Context, args: &ListWindows) -> Answer {
     let deadline = Deadline::after_ms(READ_TIMEOUT_MS);
     let mut apps = platform.apps(deadline)?;
     if let Some(name) = &args.app {
+        let name = &*known_as(platform, name, &apps);
         // Two processes of one name are two rows here, not an ambiguity: a list chooses nothing.
         let named: Vec<App> = apps.iter().filter(|app| super::target::matches(name, app)).cloned().collect();
         apps = if named.is_empty() { pick_app(name, &apps)? } else { named };

@@ -4,7 +4,7 @@ use super::target::{Scope, find_app, find_window, find_window_among};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error};
 use crate::evidence::Evidence;
-use crate::platform::{Platform, Popup, ProcessKey, ReadPlan, SurfaceInfo, Window};
+use crate::platform::{Platform, Popup, ProcessKey, ReadPlan, Responsive, SurfaceInfo, Window};
 use crate::refs::capture::Capture;
 use crate::refs::entry::{FORMAT, OtherWindow, RefMap, Source};
 use crate::tree::raw::{Grade, Handle, Link, RawTree};
@@ -51,10 +51,14 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         return of_window(window, surface);
     }
     let (process, app_name) = match scope.window_id {
-        Some(_) => {
-            let window = find_window(platform, scope, deadline)?;
-            (window.process, None)
-        }
+        Some(id) => match find_window(platform, scope, deadline) {
+            Ok(window) => (window.process, None),
+            // A surface has an id too, which chooses one of several of its kind.
+            Err(error) if error.code() == Code::WindowNotFound => {
+                (owner_of(platform, scope, id, deadline)?.ok_or(error)?, None)
+            }
+            Err(error) => return Err(error),
+        },
         None => {
             let app = find_app(platform, scope.app, deadline)?.swap_remove(0);
             (app.process, Some(app.name))
@@ -65,12 +69,11 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
     for app in &apps {
         open.extend(platform.surfaces(app, deadline)?.into_iter().map(|s| (app.name.clone(), s)));
     }
-    // The one that opened last is on top.
-    let at = open.iter().rposition(|(_, s)| s.kind == surface).ok_or_else(|| {
+    let Some(at) = the_one(surface, scope.window_id, &open)? else {
         let kinds: Vec<Surface> = open.iter().map(|(_, s)| s.kind).collect();
         let popups = untold(platform, &process, &kinds, deadline).into_known().unwrap_or_default();
-        told_of(not_open(surface, &open), &popups)
-    })?;
+        return Err(told_of(not_open(surface, &open), &popups));
+    };
     let (name, found) = open.swap_remove(at);
     Ok(Root {
         source: Source {
@@ -86,6 +89,72 @@ pub fn root(platform: &dyn Platform, scope: Scope<'_>, surface: Surface, deadlin
         process,
         below: None,
     })
+}
+
+/// The process that has a surface of this id open, among those that the scope allows.
+fn owner_of(
+    platform: &dyn Platform,
+    scope: Scope<'_>,
+    id: &str,
+    deadline: Deadline,
+) -> Result<Option<ProcessKey>, Error> {
+    let apps = match scope.app {
+        Some(name) => find_app(platform, Some(name), deadline)?,
+        None => platform.apps(deadline)?,
+    };
+    for app in apps.iter().filter(|app| app.root.is_some() && app.responsive == Responsive::Yes) {
+        if platform.surfaces(app, deadline)?.iter().any(|s| s.id == id) {
+            return Ok(Some(app.process.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Which of the open surfaces is meant; none where none of that kind is open. Of nested ones it is the innermost, which
+/// is on top. Nothing tells which of two that lie beside each other is, but an id.
+fn the_one(surface: Surface, window_id: Option<&str>, open: &[(String, SurfaceInfo)]) -> Result<Option<usize>, Error> {
+    let of_kind = || (0..open.len()).filter(|at| open[*at].1.kind == surface);
+    let own = |at: &usize, id: &str| open[*at].1.id == id || open[*at].1.window_id.as_deref() == Some(id);
+    let mut left: Vec<usize> = of_kind().collect();
+    // A dialog is a window of its own; what belongs to another window than the one that was named is not meant.
+    if let (Some(id), Surface::Menu | Surface::Menubar | Surface::Popover) = (window_id, surface) {
+        left.retain(|at| own(at, id) || open[*at].1.window_id.is_none());
+    }
+    let mut narrow = |keep: &dyn Fn(&usize) -> bool| {
+        let kept: Vec<usize> = left.iter().copied().filter(keep).collect();
+        if left.len() > 1 && !kept.is_empty() {
+            left = kept;
+        }
+    };
+    if let Some(id) = window_id {
+        narrow(&|at| own(at, id));
+    }
+    let around = |outer: &SurfaceInfo, inner: &SurfaceInfo| inner.above.iter().any(|link| link.handle == outer.root);
+    narrow(&|at| !of_kind().any(|other| around(&open[*at].1, &open[other].1)));
+    if let Some(front) = open.iter().find(|(_, s)| s.kind == Surface::Focused).and_then(|(_, s)| s.window_id.as_deref())
+    {
+        narrow(&|at| own(at, front));
+    }
+    match left[..] {
+        [] => Ok(None),
+        [at] => Ok(Some(at)),
+        _ => {
+            let rows: Vec<_> = left
+                .iter()
+                .map(|at| {
+                    let (app, info) = &open[*at];
+                    let mut row = crate::platform::apps::surface_json(info);
+                    row["app_name"] = serde_json::json!(app);
+                    row
+                })
+                .collect();
+            Err(Error::before(Code::AmbiguousTarget, format!("{} surfaces of the kind {surface} are open", left.len()))
+                .kind("several_candidates")
+                .detail("candidate_count", left.len())
+                .detail("candidates", rows)
+                .suggest("Use --window-id with one of the candidates' ids, beside --surface."))
+        }
+    }
 }
 
 /// The number under which [`within`] saves the root.

@@ -5,6 +5,7 @@ use crate::deadline::Deadline;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{App, Platform, Presentation, ProcessKey, Responsive, Window};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Candidates that an error lists at most.
@@ -25,6 +26,17 @@ pub struct Scope<'a> {
 pub fn matches(name: &str, app: &App) -> bool {
     let wanted = name.trim().to_lowercase();
     std::iter::once(&app.name).chain(&app.names).any(|n| n.trim().to_lowercase() == wanted)
+}
+
+/// The name that a running application has, where none has the one that was given: what `launch` takes may be the name
+/// of a desktop entry, and the program in it runs under its own.
+pub fn known_as<'n>(platform: &dyn Platform, name: &'n str, apps: &[App]) -> Cow<'n, str> {
+    let runs = |name: &str| apps.iter().any(|app| matches(name, app));
+    if runs(name) {
+        return Cow::Borrowed(name);
+    }
+    let names = platform.launch_names(name).unwrap_or_default();
+    names.into_iter().find(|other| runs(other)).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// The application objects of the one process that a name means: usually one, where a process registered an
@@ -304,6 +316,8 @@ fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
         return Ok((usable(platform.active_window(deadline)?.ok_or_else(no_active_window)?)?, Vec::new()));
     }
     let apps = platform.apps(deadline)?;
+    let name = scope.app.map(|name| known_as(platform, name, &apps));
+    let scope = Scope { app: name.as_deref(), ..scope };
     let windows = match scope {
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
@@ -327,6 +341,8 @@ fn look_for_any_window(
         return platform.active_window(deadline)?.ok_or_else(no_active_window);
     }
     let apps = platform.apps(deadline)?;
+    let name = scope.app.map(|name| known_as(platform, name, &apps));
+    let scope = Scope { app: name.as_deref(), ..scope };
     let windows = match scope {
         Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
         _ => platform.windows(&apps, deadline)?,
@@ -354,7 +370,7 @@ fn in_time(answer: Result<Window>, deadline: Deadline) -> Result<Window> {
 pub fn find_app(platform: &dyn Platform, name: Option<&str>, deadline: Deadline) -> Result<Vec<App>> {
     let apps = platform.apps(deadline)?;
     match name {
-        Some(name) => pick_app(name, &apps),
+        Some(name) => pick_app(&known_as(platform, name, &apps), &apps),
         None => {
             let window = platform.active_window(deadline)?.ok_or_else(no_active_window)?;
             let own: Vec<App> = apps.into_iter().filter(|app| app.process == window.process).collect();

@@ -56,6 +56,20 @@ pub fn names(pid: i32) -> Names {
     from_parts(executable.and_then(|p| p.to_str().map(str::to_owned)).as_deref(), &args, comm)
 }
 
+/// Programs that start others: their own name says nothing about what runs then.
+const STARTERS: [&str; 8] = ["bwrap", "env", "flatpak", "gtk-launch", "pkexec", "snap", "sudo", "xdg-open"];
+
+/// The names that a program will have once it runs with these arguments; none where they say nothing about it.
+pub fn of_command(program: &str, args: &[String]) -> Vec<String> {
+    let line: Vec<String> = std::iter::once(program.to_owned()).chain(args.iter().cloned()).collect();
+    let names = from_parts(Some(program), &line, None);
+    let own = base(program);
+    if names.script.is_none() && (Interpreter::of(own).is_some() || STARTERS.contains(&own)) {
+        return Vec::new();
+    }
+    names.all().into_iter().map(str::to_owned).collect()
+}
+
 /// The rule of [`names`] over the link `exe`, the command line and `comm`.
 pub fn from_parts(executable: Option<&str>, args: &[String], comm: Option<String>) -> Names {
     // An upgraded package leaves the running file without a name.
@@ -156,6 +170,18 @@ impl Interpreter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_has_the_name_of_what_will_run() {
+        let of = |line: &[&str]| of_command(line[0], &line[1..].iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["/usr/bin/gnome-calculator"]), ["gnome-calculator"]);
+        assert_eq!(of(&["/usr/bin/python3", "/usr/share/x/meld.py"]), ["meld.py", "meld"]);
+        for starter in
+            [&["/usr/bin/flatpak", "run", "org.x"][..], &["/bin/sh", "-c", "x"], &["/usr/bin/env", "A=1", "x"]]
+        {
+            assert!(of(starter).is_empty(), "{starter:?}");
+        }
+    }
 
     fn of(executable: &str, line: &str) -> Names {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
