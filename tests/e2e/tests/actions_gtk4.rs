@@ -17,6 +17,16 @@ fn buttons() {
     });
 }
 
+/// Rows of a list view say that they can be chosen only once they have been (4.8).
+#[test]
+fn rows_of_a_list_view_are_chosen() {
+    on("huge", |live| {
+        let list = live.only("list", "People");
+        live.once_verified(&["select", &list, "Item00003"], "selected", "huge", json!("Item00003"));
+        live.once_verified(&["select", &list, "Item00001"], "selected", "huge", json!("Item00001"));
+    });
+}
+
 #[test]
 fn dead_button() {
     on("controls", |live| live.press_dead());

@@ -262,7 +262,7 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
     let error = described(error, role, facts, offered);
     let code = error.code();
     error.suggest(match (offered.is_empty(), code) {
-        (true, _) if !(enters(action) && role == Role::Cell) => "Act on a related control: only physical input (pointer or keyboard) reaches this element.",
+        (true, _) if !(enters(action) && role == Role::Cell) => "Act on a related control, such as one of the same name inside it: only physical input (--headed) reaches this element itself.",
         (false, Code::PolicyDenied) => {
             "Use one of available_actions; physical input (--headed) takes over the pointer and is your user's decision."
         }
