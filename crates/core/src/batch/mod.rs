@@ -66,6 +66,7 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
 /// Runs one entry within the time that the whole has left.
 fn dispatch(entry: &Entry, context: &Context, deadline: Deadline) -> Answer {
     let limited = entry.within(deadline)?;
+    context.end_by(deadline);
     let answer = command::run(limited.command(&entry.command), context);
     match answer {
         Err(error) if limited.is_cut() && error.code() == Code::Timeout => Err(error.detail("limited_by", "batch")),

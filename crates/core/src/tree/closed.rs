@@ -66,6 +66,12 @@ impl Closed {
     }
 }
 
+/// Whether an element is known not to be shown: it says so itself, or stands in something hidden or in a closed menu.
+pub(crate) fn away(tree: &RawTree, at: u32) -> bool {
+    let around = |a: u32| tree.node(a).parent.is_some() && (has(tree.node(a), State::Hidden) || closed_menu(tree, a));
+    has(tree.node(at), State::Hidden) || tree.ancestors_or_self(at).skip(1).any(around)
+}
+
 fn has(node: &RawNode, state: State) -> bool {
     states_of(&node.facts).known().is_some_and(|s| s.has(state))
 }
