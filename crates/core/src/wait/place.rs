@@ -2,7 +2,6 @@
 //! action brings often stands in a window of its own.
 
 use crate::command::observe::Snapshot;
-use crate::command::pointer::DragEnd;
 use crate::command::{Command, Context};
 use crate::deadline::Deadline;
 use crate::error::Result;
@@ -44,10 +43,7 @@ impl Place {
     pub fn of_action(context: &Context, command: &Command) -> Result<Self> {
         let reference = match command {
             Command::Hover(args) => args.ref_id.as_ref(),
-            Command::Drag(args) => match args.wait_for_scope.unwrap_or(DragEnd::To) {
-                DragEnd::From => args.from.as_ref(),
-                DragEnd::To => args.to.as_ref(),
-            },
+            Command::Drag(args) => args.scoped(),
             other => other.ref_action().map(crate::command::act::RefAction::ref_id),
         };
         if let Some(reference) = reference {
