@@ -33,6 +33,9 @@ pub struct Observer<'a> {
     /// The snapshot that the caller knows, where the action is on a ref of one.
     map: Option<&'a RefMap>,
     target: Result<Target, Error>,
+    /// Whether no reader may stay connected while the input is delivered: GTK 3 asks the accessibility registry about
+    /// each key where it knows of a reader, and hangs in that where a dialog runs inside an action's handler (measured).
+    apart: bool,
     before: RefCell<Option<Result<Before, Error>>>,
 }
 
@@ -61,12 +64,12 @@ struct Before {
 impl<'a> Observer<'a> {
     /// For an action on this entry.
     pub fn new(context: &'a Context, map: &'a RefMap, entry: &'a Entry) -> Self {
-        Self { context, map: Some(map), target: of_entry(map, entry), before: RefCell::new(None) }
+        Self { context, map: Some(map), target: of_entry(map, entry), apart: false, before: RefCell::new(None) }
     }
 
     /// For input to a window, where that can be told.
     pub fn of_window(context: &'a Context, window: Result<Window, Error>) -> Self {
-        Self { context, map: None, target: window.and_then(of_window), before: RefCell::new(None) }
+        Self { context, map: None, target: window.and_then(of_window), apart: true, before: RefCell::new(None) }
     }
 
     /// Reads the window as it is now; the last look before the dispatch counts.
@@ -76,7 +79,14 @@ impl<'a> Observer<'a> {
     }
 
     fn read_before(&self) -> Result<Before, Error> {
-        let platform = self.context.platform()?;
+        let own;
+        let platform = match self.apart {
+            true => {
+                own = self.context.platform_apart()?;
+                own.as_ref()
+            }
+            false => self.context.platform()?,
+        };
         let deadline = Deadline::after_ms(READ_MS);
         let target = self.target.as_ref().map_err(Clone::clone)?;
         let (app, window, above) = (target.app.clone(), target.window.clone(), target.above.clone());

@@ -176,18 +176,24 @@ impl Context {
 
     /// The adapter, opened with the first call.
     pub fn platform(&self) -> Result<&dyn Platform> {
-        let open = || {
-            let rules = self.rules()?;
-            let platform = self.machine.host.open(self.desktop.as_deref())?;
-            Ok(match rules {
-                Some(rules) => Box::new(Fence::new(platform, rules.clone())),
-                None => platform,
-            })
-        };
-        match self.machine.platform.get_or_init(open) {
+        match self.machine.platform.get_or_init(|| self.open()) {
             Ok(platform) => Ok(platform.as_ref()),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// The adapter once more, for what must leave no connection behind: it ends with what is given out here.
+    pub(crate) fn platform_apart(&self) -> Result<Box<dyn Platform>> {
+        self.open()
+    }
+
+    fn open(&self) -> Result<Box<dyn Platform>> {
+        let rules = self.rules()?;
+        let platform = self.machine.host.open(self.desktop.as_deref())?;
+        Ok(match rules {
+            Some(rules) => Box::new(Fence::new(platform, rules.clone())),
+            None => platform,
+        })
     }
 
     /// The clipboard, without the rest of the desktop.
