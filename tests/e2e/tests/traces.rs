@@ -151,13 +151,13 @@ fn a_trace_tells_actions_from_waits_and_reads() {
     assert!(!start.to_string().contains("button:OK"), "the selector is a text of the caller: {start}");
 
     run(&["click", opened["matched"][0]["ref_id"].as_str().expect("a ref")]);
-    run(&["wait", "--ms", "1"]);
+    run(&["wait", "1"]);
     let late = desk.err(&["--session", &id, "wait", "--text", "Never", "--app", "fixture-gtk3", "--timeout", "0"]);
     assert_eq!(late["code"], "TIMEOUT");
     run(&["launch", "fixture-gtk3"]);
     // A window that shows nothing has no picture: that is counted, with why.
     run(&["minimize", "--window-id", &window]);
-    desk.err(&["--session", &id, "click", &open, "--timeout-ms", "0"]);
+    run(&["click", &open]);
     let answer = run(&["trace", "export"]);
     let reasons = answer["skipped_reasons"].as_object().unwrap_or_else(|| panic!("{answer}"));
     assert!(reasons.contains_key("window_not_viewable"), "{answer}");
