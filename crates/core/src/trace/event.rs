@@ -204,4 +204,25 @@ mod tests {
         );
         assert!(!json!(end).to_string().contains("s3cret"));
     }
+
+    #[test]
+    fn what_an_action_became_is_told_whatever_was_waited_for() {
+        let action = json!({"disposition": {"delivery": "delivered_verified", "retry": "unsafe"},
+                            "details": {"identity": "retained", "effect": "gone"}, "snapshot_id": "sold"});
+        let data = json!({"snapshot_id": "snew", "matched_count": 2, "matched": [{"name": "s3cret"}],
+                          "matched_selector": "button:s3cret", "after_action": action});
+        let end = ended(&Ok(data));
+        assert_eq!(end["disposition"]["delivery"], "delivered_verified");
+        assert_eq!((&end["effect"], &end["snapshot_id"]), (&json!("gone"), &json!("snew")));
+        assert_eq!(end["matched_count"], 2);
+        assert!(!json!(end).to_string().contains("s3cret"));
+    }
+
+    #[test]
+    fn actions_waits_and_reads() {
+        let of = |name: &str, args: Value| does(&Command::from_json(name, args).unwrap());
+        assert_eq!(of("launch", json!({"app": "x"})), "action");
+        assert_eq!(of("wait", json!({"ms": 1})), "wait");
+        assert_eq!((of("watch", json!({})), of("list-windows", json!({}))), ("wait", "read"));
+    }
 }

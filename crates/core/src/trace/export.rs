@@ -294,6 +294,20 @@ mod tests {
     }
 
     #[test]
+    fn pictures_that_were_not_taken_count_with_why() {
+        let skipped = json!([{"what": "before", "code": "TIMEOUT", "kind": null}, {"what": "after", "code": "ACTION_FAILED", "kind": "window_not_repainted"}]);
+        let events = [
+            json!({"event": "action.artifacts", "ts_ms": 1, "skipped": skipped}),
+            json!({"event": "action.artifacts", "ts_ms": 2, "before": "screens/gone.png"}),
+            json!({"event": "other", "ts_ms": 3, "skipped": skipped}),
+        ];
+        let (_home, source) = session(&events);
+        let answer = export(&source, &args(None)).unwrap();
+        assert_eq!(answer["screenshots_skipped"], 3);
+        assert_eq!(answer["skipped_reasons"], json!({"not_in_file": 1, "timeout": 1, "window_not_repainted": 1}));
+    }
+
+    #[test]
     fn only_an_export_is_replaced() {
         let (home, source) = session(&[json!({"event": "x", "ts_ms": 1})]);
         let out = home.path().join("letter.html");

@@ -96,3 +96,23 @@ fn closed_menu(tree: &RawTree, at: u32) -> bool {
     let passed = of_root && tree.node(at).facts.role == Evidence::Known(Role::Menu);
     opens && !offer && !passed && children(tree, at).any(entry) && children(tree, at).all(off)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture::node;
+
+    #[test]
+    fn what_stands_in_something_hidden_or_in_a_closed_menu_is_away() {
+        let entry = |state: Option<State>| state.iter().fold(node(Role::MenuItem), |n, s| n.state(*s));
+        let tree = node(Role::Window)
+            .child(node(Role::Button).state(State::Disabled))
+            .child(node(Role::StaticText).state(State::Offscreen))
+            .child(node(Role::Group).state(State::Hidden).child(node(Role::Button)))
+            .child(node(Role::Menu).child(entry(Some(State::Offscreen))).child(entry(Some(State::Hidden))))
+            .child(node(Role::Menu).child(entry(None)).child(entry(Some(State::Offscreen))))
+            .build();
+        let gone: Vec<u32> = (0..tree.nodes.len() as u32).filter(|at| away(&tree, *at)).collect();
+        assert_eq!(gone, [3, 4, 6, 7]);
+    }
+}
