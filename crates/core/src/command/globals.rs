@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 /// How much of the window a wait after an action answers with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
 pub enum WaitView {
-    /// The whole tree, as `snapshot` prints it.
+    // The whole tree, as `snapshot` prints it.
     #[default]
     Full,
-    /// An outline of what can be acted on, as `snapshot -i --format text` prints it.
+    // An outline of what can be acted on, as `snapshot -i --format text` prints it.
     Compact,
-    /// No tree: what matched, and the snapshot that the refs belong to.
+    // No tree: what matched, and the snapshot that its refs belong to.
     None,
 }
 

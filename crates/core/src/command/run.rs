@@ -64,7 +64,7 @@ fn waiting(command: &Command, context: &Context) -> Answer {
         Command::Snapshot(args) => wait::selector::wait_to_see(context, &selector, args),
         Command::Launch(_) => {
             let done = pictured(command, context)?;
-            wait::selector::wait_after(context, &selector, Ok(Place::of_launched(&done)), done)
+            wait::selector::wait_after(context, &selector, Ok(Place::of_launched(&done, selector.gone())), done)
         }
         action => {
             let place = Place::of_action(context, action);

@@ -84,13 +84,19 @@ impl Place {
         Ok(place)
     }
 
-    /// Where a wait after `launch` looks: the windows of what it answered with.
-    pub fn of_launched(done: &Value) -> Self {
-        let window = done["window"]["id"].as_str();
+    /// Where a wait after `launch` looks: the windows of what it answered with. What is to be gone needs a window of its
+    /// own: where there is none yet, the one that the application shows.
+    pub fn of_launched(done: &Value, gone: bool) -> Self {
+        let window = done["window"]["id"].as_str().map(str::to_owned);
+        let app = done["app"].as_str().map(str::to_owned).filter(|_| gone && window.is_none());
         let process = done["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
         let instance = done["process_instance"].as_str();
         Self {
-            own: window.map(|id| Snapshot { window_id: Some(id.to_owned()), ..Snapshot::default() }),
+            own: (window.is_some() || app.is_some()).then(|| Snapshot {
+                app,
+                window_id: window,
+                ..Snapshot::default()
+            }),
             process: process.zip(instance).map(|(pid, instance)| ProcessKey { pid, instance: instance.into() }),
             apps: RefCell::default(),
             before: Some(Vec::new()),

@@ -58,6 +58,11 @@ impl Selector {
         Ok(Some(Self { text: text.clone(), query, gone, timeout_ms }))
     }
 
+    /// Whether it is waited for that nothing matches any more.
+    pub fn gone(&self) -> bool {
+        self.gone
+    }
+
     fn unmet(&self) -> &'static str {
         if self.gone { "selector-gone" } else { "selector" }
     }
