@@ -74,6 +74,27 @@ fn what_is_not_shown_is_no_match() {
     assert!(open["matched"][0]["ref_id"].is_string(), "{open}");
 }
 
+/// A key opens a window as well, whether the window that receives it is named or only active.
+#[test]
+fn a_key_waits_for_what_a_new_window_shows() {
+    let desk = Desk::new();
+    let data = desk.ok(&["launch", "mousepad", "-w", "textfield", "--wait-view", "none"]);
+    let main = data["window"]["id"].clone();
+    for named in [&["--app", "mousepad"][..], &[]] {
+        let keys = [&["press", "ctrl+o"][..], named, &["-w", "button:Cancel", "--wait-view", "none"]].concat();
+        let data = desk.ok(&keys);
+        assert_eq!(data["window"]["title"], "Open File", "{named:?}: {data}");
+        assert_eq!(data["after_action"]["action"], "press", "{named:?}: {data}");
+        // A dialog's end is that of all that stands in it, and the window behind it is the one that answers next.
+        let cancel = data["matched"][0]["ref_id"].as_str().expect("a ref");
+        let gone = desk.ok(&["click", cancel, "--wait-for-gone", "button:Cancel", "--wait-view", "none"]);
+        assert_eq!(gone["gone"], true, "{named:?}: {gone}");
+        let windows = desk.ok(&["list-windows", "--app", "mousepad"]);
+        let ids: Vec<&Value> = windows.as_array().expect("a list").iter().map(|w| &w["id"]).collect();
+        assert_eq!(ids, [&main], "{named:?}: {windows}");
+    }
+}
+
 /// What is disabled is shown: it matches, and says that it is.
 #[test]
 fn a_disabled_match_says_so() {
