@@ -10,6 +10,9 @@ use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::geometry::Rect;
 use agent_desktop_core::platform::{Capture, Pixels, ProcessLife, WindowKey, WindowPicture};
 
+/// Time at least for the look at the window after its picture, in milliseconds.
+const LAST_LOOK_MS: u64 = 100;
+
 impl Capture for LinuxPlatform {
     fn capture_window(&self, window: &WindowKey, deadline: Deadline) -> Result<WindowPicture, Error> {
         let found = self.corroborated(window, deadline)?;
@@ -29,8 +32,9 @@ impl Capture for LinuxPlatform {
         if picture.of_screen && found.pid.and_then(process::stat::is_stopped) == Some(true) {
             return Err(failed(Failure::NotRepainted, &found));
         }
-        // The id may have gone to another window while the server was asked.
-        self.corroborated(window, deadline)?;
+        // The id may have gone to another window while the server was asked. A picture that was taken in time is not lost
+        // to this last look.
+        self.corroborated(window, deadline.max(Deadline::after_ms(LAST_LOOK_MS)))?;
         Ok(shown(picture))
     }
 

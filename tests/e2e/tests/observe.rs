@@ -99,3 +99,68 @@ fn what_cannot_be_observed_changes_nothing_of_the_answer() {
     assert_eq!(seen["complete"], false, "{reply:?}");
     assert!(seen["error"]["code"].is_string(), "{reply:?}");
 }
+
+/// Keys, too, are followed by what they changed in the window they went to.
+#[test]
+fn what_a_key_changed() {
+    everywhere(&["gtk3", "qt5", "qt6"], "controls", |live| {
+        let check = live.only("checkbox", "Check me");
+        live.desk.ok(&["focus", &check]);
+        let line = json!({"event": "toggled", "id": "check", "value": true});
+        let data = live.lands(&["press", "space", "--app", &live.app, "--observe"], &line);
+        let seen = &data["observed_changes"];
+        assert_eq!(seen["complete"], true, "{}: {seen}", live.kind);
+        let changed = seen["changed"].as_array().expect("a list");
+        let it = changed.iter().find(|c| c["name"] == "Check me").unwrap_or_else(|| panic!("{}: {seen}", live.kind));
+        assert!(it["now"]["states"].to_string().contains("checked"), "{}: {seen}", live.kind);
+        assert!(!it["was"]["states"].to_string().contains("checked"), "{}: {seen}", live.kind);
+        // Its ref can be acted on.
+        let line = json!({"event": "toggled", "id": "check", "value": false});
+        live.lands(&["uncheck", it["ref"].as_str().expect("a ref")], &line);
+    });
+}
+
+/// A reader that stays connected while a key is delivered hangs GTK 3 in a dialog that an action's handler runs.
+#[test]
+fn a_key_that_closes_a_dialog_of_an_action_hangs_nothing() {
+    let desk = Desk::new();
+    desk.ok(&["launch", "mousepad", "-w", "textfield", "--wait-view", "none"]);
+    let entry = desk.ok(&["find", "--app", "mousepad", "--role", "menuitem", "--text", "Open...", "--first"]);
+    let opened = desk.ok(&[
+        "click",
+        entry["match"]["ref_id"].as_str().expect("a ref"),
+        "-w",
+        "button:Cancel",
+        "--wait-view",
+        "none",
+    ]);
+    assert_eq!(opened["window"]["title"], "Open File", "{opened}");
+    let id = opened["window"]["id"].as_str().expect("an id");
+    let data = desk.ok(&["press", "escape", "--expect-window", id, "--observe"]);
+    let seen = &data["observed_changes"];
+    assert!(seen["windows_closed"].to_string().contains("Open File") || seen["window_closed"] == true, "{seen}");
+    let windows = desk.ok(&["list-windows", "--app", "mousepad"]);
+    assert!(windows.as_array().expect("a list").iter().all(|w| w.get("responsive").is_none()), "{windows}");
+}
+
+/// The pointer over an element, and a drag onto one, are followed by their window.
+#[test]
+fn what_the_pointer_changed() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "controls");
+    let (save, play) = (live.only("button", "Save"), live.only("button", "Play"));
+    let data = desk.ok(&["--headed", "hover", &save, "--observe"]);
+    let seen = &data["observed_changes"];
+    assert_eq!(seen["complete"], true, "{data}");
+    assert_eq!(seen["window"]["title"], "Fixture controls", "{data}");
+    assert!(seen["snapshot_id"].is_string(), "{data}");
+    let data = desk.ok(&["--headed", "drag", "--from", &play, "--to", &save, "--drop-delay", "0", "--observe"]);
+    assert_eq!(data["observed_changes"]["complete"], true, "{data}");
+    for args in [
+        &["--headed", "hover", "--xy", "5,5", "--observe"][..],
+        &["--headed", "drag", "--from", &play, "--to-xy", "5,5", "--observe"],
+        &["--headed", "drag", "--from-xy", "5,5", "--to", &play, "--wait-for-scope", "from", "--observe"],
+    ] {
+        assert_eq!(desk.err(args)["code"], "INVALID_ARGS", "{args:?}");
+    }
+}

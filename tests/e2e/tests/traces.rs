@@ -125,6 +125,63 @@ fn a_click_tells_its_way() {
     assert!(kept["before"].is_string() && kept.get("after").is_none(), "{kept}");
 }
 
+/// What a command did stands in its trace also where a wait came after it, and a page says what kind of command it was.
+#[test]
+fn a_trace_tells_actions_from_waits_and_reads() {
+    let desk = Desk::new();
+    let fixture = Fixture::start(&desk, "gtk3", "dialogs", &[]);
+    let id = started(&desk, &["--screenshots"]);
+    let run = |args: &[&str]| desk.ok(&[&["--session", &id], args].concat());
+    let data = wait_for("a tree", || {
+        let data = run(&["snapshot", "--app", "fixture-gtk3", "--max-depth", "60"]);
+        (!refs_named(&data, "button", "Open A").is_empty()).then_some(data)
+    });
+    let window = data["window"]["id"].as_str().expect("an id").to_owned();
+    let open = refs_named(&data, "button", "Open A").remove(0);
+    let opened = run(&["click", &open, "-w", "button:OK", "--wait-view", "none"]);
+    assert_eq!(fixture.received_by("clicked", "open_a").len(), 1);
+    let ends = run(&["trace", "show", "--event", "command.end"]);
+    let end = ends["events"].as_array().expect("events").last().expect("one").clone();
+    assert_eq!(end["disposition"]["delivery"], "delivered_unverified", "{end}");
+    assert_eq!(end["effect"], opened["after_action"]["details"]["effect"], "{end}");
+    assert_eq!((&end["snapshot_id"], &end["matched_count"]), (&opened["snapshot_id"], &json!(1)), "{end}");
+    let start = run(&["trace", "show", "--event", "command.start"]);
+    let start = start["events"].as_array().expect("events").last().expect("one").clone();
+    assert_eq!((&start["does"], &start["waits"]), (&json!("action"), &json!("for")), "{start}");
+    assert!(!start.to_string().contains("button:OK"), "the selector is a text of the caller: {start}");
+
+    run(&["click", opened["matched"][0]["ref_id"].as_str().expect("a ref")]);
+    run(&["wait", "1"]);
+    let late = desk.err(&["--session", &id, "wait", "--text", "Never", "--app", "fixture-gtk3", "--timeout", "0"]);
+    assert_eq!(late["code"], "TIMEOUT");
+    run(&["launch", "fixture-gtk3"]);
+    // A window that shows nothing has no picture: that is counted, with why.
+    run(&["minimize", "--window-id", &window]);
+    run(&["click", &open]);
+    let answer = run(&["trace", "export"]);
+    let reasons = answer["skipped_reasons"].as_object().unwrap_or_else(|| panic!("{answer}"));
+    assert!(reasons.contains_key("window_not_viewable"), "{answer}");
+    let sum: u64 = reasons.values().filter_map(Value::as_u64).sum();
+    assert_eq!(answer["screenshots_skipped"], sum, "{answer}");
+
+    let page = PathBuf::from(answer["path"].as_str().expect("a path"));
+    let seen = in_chromium(desk.dir.path(), &page, &["End"]);
+    let list = |key: &str| -> Vec<String> {
+        seen[key].as_array().expect("a list").iter().map(|v| v.as_str().expect("text").to_owned()).collect()
+    };
+    let (rows, badges, to) = (list("rows"), list("badges"), list("to"));
+    let of = |command: &str| -> Vec<&str> {
+        rows.iter().zip(&badges).filter(|(row, _)| *row == command).map(|(_, badge)| badge.as_str()).collect()
+    };
+    assert_eq!(of("launch"), ["done"], "{seen}");
+    assert_eq!(of("wait"), ["wait", "waitTIMEOUT"], "{seen}");
+    assert!(of("snapshot").iter().all(|badge| *badge == "read"), "{seen}");
+    assert_eq!(of("click")[0], "delivered, unverified", "{seen}");
+    // Names come from the copies of ref maps, which a session with pictures keeps.
+    assert!(to.iter().any(|t| t.contains("button \u{201c}Open A\u{201d}")), "{to:?}");
+    assert!(seen["details"].as_str().expect("text").contains("No picture: before (window not viewable)"), "{seen}");
+}
+
 /// Reading and exporting need no desktop at all.
 #[test]
 fn traces_are_read_without_a_display() {
@@ -186,7 +243,7 @@ fn in_chromium(dir: &Path, page: &Path, keys: &[&str]) -> Value {
          .dispatchEvent(new KeyboardEvent('keydown', {{key, bubbles: true, cancelable: true}}));\
          const q = (s) => [...document.querySelectorAll(s)].map((e) => e.textContent);\
          const seen = {{forged: String(window.forged), title: document.title, count: q('#count')[0], rows: q('.row .what'),\
-         badges: q('.row .badge'), chosen: q('.row[aria-selected=true] .what'), details: q('#details')[0],\
+         badges: q('.row .badge'), to: q('.row .to'), chosen: q('.row[aria-selected=true] .what'), details: q('#details')[0],\
          shots: document.querySelectorAll('#details img').length, zoom: document.getElementById('zoom').open,\
          caption: q('#caption')[0], focus: document.activeElement.id, scripts: document.scripts.length,\
          warnings: q('#warnings')[0],\

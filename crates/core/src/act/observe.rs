@@ -10,11 +10,11 @@ use crate::observe::locate::{self, Root};
 use crate::observe::saved;
 use crate::observe::snapshot::keep;
 use crate::platform::apps::surface_json;
-use crate::platform::{App, Live, Platform, ReadPlan, SurfaceInfo, Window};
+use crate::platform::{App, Live, Platform, ProcessKey, ReadPlan, Responsive, SurfaceInfo, Window};
 use crate::refs::baseline::Baseline;
-use crate::refs::entry::{Entry, RefMap};
+use crate::refs::entry::{Entry, RefMap, Source};
 use crate::tree::present::{Options, present};
-use crate::tree::raw::{Facts, Link};
+use crate::tree::raw::{Facts, Handle, Link};
 use crate::vocab::surface::Surface;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -30,9 +30,24 @@ const SETTLE_MS: u64 = 600;
 /// Reads a window around one action.
 pub struct Observer<'a> {
     context: &'a Context,
-    map: &'a RefMap,
-    entry: &'a Entry,
+    /// The snapshot that the caller knows, where the action is on a ref of one.
+    map: Option<&'a RefMap>,
+    target: Result<Target, Error>,
+    /// Whether no reader may stay connected while the input is delivered: GTK 3 asks the accessibility registry about
+    /// each key where it knows of a reader, and hangs in that where a dialog runs inside an action's handler (measured).
+    apart: bool,
     before: RefCell<Option<Result<Before, Error>>>,
+}
+
+/// The window that is read.
+struct Target {
+    app: App,
+    window: Link,
+    above: Link,
+    process: ProcessKey,
+    source: Source,
+    /// The element that is acted on, else the window.
+    element: Handle,
 }
 
 /// The window right before the action.
@@ -49,7 +64,12 @@ struct Before {
 impl<'a> Observer<'a> {
     /// For an action on this entry.
     pub fn new(context: &'a Context, map: &'a RefMap, entry: &'a Entry) -> Self {
-        Self { context, map, entry, before: RefCell::new(None) }
+        Self { context, map: Some(map), target: of_entry(map, entry), apart: false, before: RefCell::new(None) }
+    }
+
+    /// For input to a window, where that can be told.
+    pub fn of_window(context: &'a Context, window: Result<Window, Error>) -> Self {
+        Self { context, map: None, target: window.and_then(of_window), apart: true, before: RefCell::new(None) }
     }
 
     /// Reads the window as it is now; the last look before the dispatch counts.
@@ -59,20 +79,25 @@ impl<'a> Observer<'a> {
     }
 
     fn read_before(&self) -> Result<Before, Error> {
-        let platform = self.context.platform()?;
-        let deadline = Deadline::after_ms(READ_MS);
-        let chain = self.map.chain(self.entry.link);
-        let (Some(above), Some(window)) = (chain.first().cloned(), chain.get(1).cloned()) else {
-            return Err(Error::before(Code::ActionNotSupported, "the element stands in no window"));
+        let own;
+        let platform = match self.apart {
+            true => {
+                own = self.context.platform_apart()?;
+                own.as_ref()
+            }
+            false => self.context.platform()?,
         };
-        let app = self.map.application(self.entry.link).ok_or_else(super::ready::torn)?;
-        let kept = saved::store(self.context)?.load_baseline(&self.map.snapshot_id).ok();
+        let deadline = Deadline::after_ms(READ_MS);
+        let target = self.target.as_ref().map_err(Clone::clone)?;
+        let (app, window, above) = (target.app.clone(), target.window.clone(), target.above.clone());
+        let store = saved::store(self.context)?;
+        let kept = self.map.and_then(|map| store.load_baseline(&map.snapshot_id).ok());
         let options = kept.as_ref().map_or_else(ordinary, |base| base.options.clone());
         let windows = platform.windows(std::slice::from_ref(&app), deadline)?;
         let surfaces = platform.surfaces(&app, deadline)?;
         let plan = ReadPlan { bounds: options.include_bounds, ..ReadPlan::contract(deadline) };
         let above_window = std::slice::from_ref(&above);
-        let tree = platform.read_tree(&window.handle, above_window, &self.map.process, &plan)?;
+        let tree = platform.read_tree(&window.handle, above_window, &target.process, &plan)?;
         let mut base = Baseline::of(&tree, &present(&tree, &options), &[], &options);
         // What goes is named by the ref that the caller may know it by.
         let known: HashMap<_, u32> =
@@ -91,23 +116,24 @@ impl<'a> Observer<'a> {
 
     fn read_after(&self, before: &Before) -> Result<Value, Error> {
         let platform = self.context.platform()?;
-        self.settle(platform);
+        let target = self.target.as_ref().map_err(Clone::clone)?;
+        settle(platform, target);
         let deadline = Deadline::after_ms(READ_MS);
         let mut out = Map::new();
         let windows = platform.windows(std::slice::from_ref(&before.app), deadline)?;
         let surfaces = platform.surfaces(&before.app, deadline)?;
         let plan = ReadPlan { bounds: before.options.include_bounds, ..ReadPlan::contract(deadline) };
         let above = std::slice::from_ref(&before.above);
-        match platform.read_tree(&before.window.handle, above, &self.map.process, &plan) {
+        match platform.read_tree(&before.window.handle, above, &target.process, &plan) {
             Ok(tree) => {
-                let mut root = self.root(before, &windows);
+                let mut root = root(target, before, &windows);
                 locate::within(platform, &mut root, &tree, deadline)?;
                 let kept = keep(self.context, root, tree, &before.options)?;
                 let source = &kept.map.source;
                 out.insert("window".into(), json!({"id": source.window_id, "title": source.window_title}));
                 out.insert("snapshot_id".into(), json!(kept.map.snapshot_id));
                 out.insert("ref_count".into(), json!(kept.numbered.len()));
-                Changes::new(&before.base, Some(self.map), &kept, true).insert_into(&mut out);
+                Changes::new(&before.base, self.map, &kept, true).insert_into(&mut out);
             }
             // The window went: there is nothing left to compare, and that is what changed.
             Err(error) if error.code() == Code::WindowNotFound => {
@@ -129,42 +155,66 @@ impl<'a> Observer<'a> {
         }
         Ok(Value::Object(out))
     }
+}
 
-    /// The window as the root of a snapshot.
-    fn root(&self, before: &Before, windows: &[Window]) -> Root {
-        let mut source = self.map.source.clone();
-        // A ref from a menu or popover: the window around it is what is read.
-        if let Some(window) = windows.iter().find(|w| w.root.as_ref() == Some(&before.window.handle)) {
-            source.window_id.clone_from(&window.id);
-            source.window_title.clone_from(&window.title);
-            source.surface = Surface::Window;
-        }
-        Root {
-            handle: before.window.handle.clone(),
-            above: vec![before.above.clone()],
-            index: before.window.index,
-            process: self.map.process.clone(),
-            source,
-            below: None,
-        }
+fn of_entry(map: &RefMap, entry: &Entry) -> Result<Target, Error> {
+    let chain = map.chain(entry.link);
+    let (Some(above), Some(window)) = (chain.first().cloned(), chain.get(1).cloned()) else {
+        return Err(Error::before(Code::ActionNotSupported, "the element stands in no window"));
+    };
+    let app = map.application(entry.link).ok_or_else(super::ready::torn)?;
+    let element = chain.last().map_or_else(|| window.handle.clone(), |own| own.handle.clone());
+    Ok(Target { app, window, above, process: map.process.clone(), source: map.source.clone(), element })
+}
+
+fn of_window(window: Window) -> Result<Target, Error> {
+    let root = locate::of_window(window, Surface::Window)?;
+    let above = root.above.first().cloned();
+    let above = above.ok_or_else(|| Error::before(Code::ActionNotSupported, "the window stands in no application"))?;
+    let own = Link { handle: root.handle, index: root.index };
+    let window = root.above.get(1).cloned().unwrap_or(own);
+    let app = App {
+        name: root.source.app.clone(),
+        names: Vec::new(),
+        process: root.process.clone(),
+        bundle_id: None,
+        presentation: None,
+        responsive: Responsive::Yes,
+        root: Some(above.handle.clone()),
+    };
+    let element = window.handle.clone();
+    Ok(Target { app, window, above, process: root.process, source: root.source, element })
+}
+
+/// The window as the root of a snapshot.
+fn root(target: &Target, before: &Before, windows: &[Window]) -> Root {
+    let mut source = target.source.clone();
+    // A ref from a menu or popover: the window around it is what is read.
+    if let Some(window) = windows.iter().find(|w| w.root.as_ref() == Some(&before.window.handle)) {
+        source.window_id.clone_from(&window.id);
+        source.window_title.clone_from(&window.title);
+        source.surface = Surface::Window;
     }
+    Root {
+        handle: before.window.handle.clone(),
+        above: vec![before.above.clone()],
+        index: before.window.index,
+        process: target.process.clone(),
+        source,
+        below: None,
+    }
+}
 
-    /// Waits until the application announces nothing for a while.
-    fn settle(&self, platform: &dyn Platform) {
-        let Some(row) = self.map.links.get(self.entry.link as usize) else { return };
-        let target = Live {
-            handle: row.link.handle.clone(),
-            process: self.map.process.clone(),
-            window: None,
-            facts: Facts::default(),
-        };
-        let end = Deadline::after_ms(SETTLE_MS);
-        let mut watch = platform.watch(&target, end);
-        // Pages draw later than others; what was seen of the action before is not waited for again.
-        let mut quiet = QUIET_MS.max(watch.window_ms() * 2 / 5);
-        while !watch.effects(end.within_ms(quiet)).is_empty() && !end.passed() {
-            quiet = QUIET_MS;
-        }
+/// Waits until the application announces nothing for a while.
+fn settle(platform: &dyn Platform, target: &Target) {
+    let live =
+        Live { handle: target.element.clone(), process: target.process.clone(), window: None, facts: Facts::default() };
+    let end = Deadline::after_ms(SETTLE_MS);
+    let mut watch = platform.watch(&live, end);
+    // Pages draw later than others; what was seen of the action before is not waited for again.
+    let mut quiet = QUIET_MS.max(watch.window_ms() * 2 / 5);
+    while !watch.effects(end.within_ms(quiet)).is_empty() && !end.passed() {
+        quiet = QUIET_MS;
     }
 }
 

@@ -1,11 +1,13 @@
-//! One entry: `{command, args?, session?}`, checked as the command line would check it.
+//! One entry: `{command, args?, session?, wait_for?, wait_for_gone?, wait_timeout?, wait_view?}`, checked as the command line would check it.
 
 use super::strict::Strict;
 use super::{MAX_ENTRIES, out_of_place};
+use crate::command::globals::WaitView;
 use crate::command::wait::Wait;
-use crate::command::{Command, Context};
+use crate::command::{Command, Context, Globals};
 use crate::deadline::Deadline;
 use crate::error::{Code, Error, Result};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// A checked entry.
@@ -18,6 +20,18 @@ pub struct Entry {
     /// The command's arguments as given.
     args: Value,
     session: Option<String>,
+    /// What it waits for afterwards.
+    waits: Globals,
+}
+
+/// Keys of an entry that stand for global flags of the same name.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Waits {
+    wait_for: Option<String>,
+    wait_for_gone: Option<String>,
+    wait_timeout: Option<u64>,
+    wait_view: Option<WaitView>,
 }
 
 /// All entries of an array, or the first thing that is wrong with one.
@@ -66,9 +80,14 @@ fn one(index: usize, row: Value) -> Result<Entry> {
         Some(Value::String(id)) => Some(id),
         Some(_) => return Err(wrong(&Error::invalid("session must be a text"))),
     };
-    if !row.is_empty() {
-        return Err(wrong(&Error::invalid("it has other keys than command, args and session")));
-    }
+    // The parser's own words may quote a value.
+    let waits: Waits = serde_json::from_value(Value::Object(row)).map_err(|_| {
+        wrong(&Error::invalid(
+            "beside command, args and session it takes wait_for, wait_for_gone, wait_timeout (milliseconds) and wait_view (full, compact, none)",
+        ))
+    })?;
+    let Waits { wait_for, wait_for_gone, wait_timeout, wait_view } = waits;
+    let waits = Globals { wait_for, wait_for_gone, wait_timeout, wait_view, ..Globals::default() };
     if !args.is_object() {
         return Err(wrong(&Error::invalid("args must be an object")));
     }
@@ -77,7 +96,9 @@ fn one(index: usize, row: Value) -> Result<Entry> {
         return Err(wrong(&Error::invalid(why)));
     }
     command.validate().map_err(|e| wrong(&e))?;
-    Ok(Entry { index, command, args, session })
+    waits.validate().map_err(|e| wrong(&e))?;
+    crate::wait::selector::admit(&command, &waits).map_err(|e| wrong(&e))?;
+    Ok(Entry { index, command, args, session, waits })
 }
 
 /// The command as it is run: with a time limit that the batch's time allows.
@@ -114,7 +135,7 @@ impl Entry {
 
     /// The context that it runs in.
     pub fn context(&self, batch: &Context) -> Result<Context> {
-        batch.for_entry(self.session.as_deref())
+        batch.for_entry(self.session.as_deref(), &self.waits)
     }
 
     /// The command within the batch's time: its own limit cut to what is left. A pause that would not end in time is
@@ -133,6 +154,8 @@ impl Entry {
         }
         let mut args = self.args.clone();
         if let Some(map) = args.as_object_mut() {
+            // Under its other name it would be given twice.
+            map.remove("timeout_ms");
             map.insert(key.to_owned(), json!(left));
         }
         Command::from_json(self.command.name(), args).map(|c| Limited::Cut(Box::new(c)))

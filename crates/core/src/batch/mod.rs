@@ -53,7 +53,7 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
                 }
             }
         }
-        let answer = dispatch(entry, &limited, context);
+        let answer = dispatch(entry, &limited, context, deadline);
         let failed = answer.is_err();
         match out.completed(entry, &answer) {
             Added::Whole if failed && args.stop_on_error && at + 1 < entries.len() => {
@@ -71,7 +71,8 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
 }
 
 /// Runs one entry within the time that the whole had left.
-fn dispatch(entry: &Entry, limited: &Limited, context: &Context) -> Answer {
+fn dispatch(entry: &Entry, limited: &Limited, context: &Context, deadline: Deadline) -> Answer {
+    context.end_by(deadline);
     let answer = command::run(limited.command(&entry.command), context);
     match answer {
         Err(error) if limited.is_cut() && error.code() == Code::Timeout => Err(error.detail("limited_by", "batch")),

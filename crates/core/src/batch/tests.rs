@@ -56,6 +56,9 @@ fn one_wrong_entry_and_nothing_runs() {
         (json!([{"command": "batch", "args": {"json": "[]"}}]), 0),
         (json!([{"command": "version"}, {"command": "get", "args": {"ref_id": "e1"}}]), 1),
         (json!([{"command": "version", "arguments": {}}]), 0),
+        (json!([{"command": "version", "wait_for": "button"}]), 0),
+        (json!([{"command": "snapshot", "wait_timeout": 5}]), 0),
+        (json!([{"command": "snapshot", "wait_for": "button", "wait_view": "none"}]), 0),
         (json!([{"command": "version", "session": "../x"}]), 0),
         (json!([{"args": {}}]), 0),
         (json!([{"command": "cursor-overlay", "args": {"operation": "enable"}}]), 0),
@@ -147,4 +150,12 @@ fn a_pause_without_time_is_not_run_and_neither_is_what_follows_it() {
         assert_eq!(row["execution"], "not_started");
         assert_eq!(row["error"]["disposition"]["delivery"], "not_delivered");
     }
+}
+
+#[test]
+fn a_limit_by_its_other_name_is_cut_as_well() {
+    let rows = json!([{"command": "wait", "args": {"menu": true, "timeout_ms": 60_000}}]);
+    let answer = batch(Batch { timeout_ms: Some(300), ..of(rows) }).unwrap();
+    let error = &answer["results"][0]["error"];
+    assert_ne!(error["code"], "INVALID_ARGS", "{answer}");
 }

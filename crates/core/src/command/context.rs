@@ -2,6 +2,7 @@
 
 use super::globals::Globals;
 use crate::act::DEFAULT_CHAIN_TIMEOUT_MS;
+use crate::deadline::Deadline;
 use crate::debug::Seen;
 use crate::error::{Code, Error, Result, echo};
 use crate::platform::{Clipboard, Platform, Policy};
@@ -10,7 +11,7 @@ use crate::session::{Attached, Manifest, Sessions};
 use crate::trace::Recorder;
 use crate::wait::event::Baseline;
 use serde_json::Value;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -104,6 +105,8 @@ pub struct Context {
     recorder: OnceCell<Rc<Recorder>>,
     baseline: RefCell<Option<Baseline>>,
     in_batch: bool,
+    /// When the whole of which this is a part has to be done.
+    end: Cell<Option<Deadline>>,
     seen: Seen,
 }
 
@@ -133,21 +136,23 @@ impl Context {
             recorder: OnceCell::new(),
             baseline: RefCell::default(),
             in_batch: false,
+            end: Cell::default(),
             seen: Seen::default(),
         })
     }
 
-    /// The context of a batch entry: the same desktop, agent and policy, its own session where it names one. The flags
-    /// that belong to one command (`--wait-for`, `--debug`) are not inherited.
-    pub fn for_entry(&self, session: Option<&str>) -> Result<Self> {
+    /// The context of a batch entry: the same desktop, agent and policy, its own session where it names one, its own waits.
+    /// The flags that belong to one command (`--wait-for`, `--debug`) are not inherited.
+    pub fn for_entry(&self, session: Option<&str>, waits: &Globals) -> Result<Self> {
         let session = match session {
             Some(id) => Some(checked("session", id.to_owned())?),
             None => self.session.clone(),
         };
         let globals = Globals {
-            wait_for: None,
-            wait_for_gone: None,
-            wait_timeout: None,
+            wait_for: waits.wait_for.clone(),
+            wait_for_gone: waits.wait_for_gone.clone(),
+            wait_timeout: waits.wait_timeout,
+            wait_view: waits.wait_view,
             debug: false,
             screenshot: None,
             session: session.clone(),
@@ -164,24 +169,31 @@ impl Context {
             recorder: OnceCell::new(),
             baseline: RefCell::default(),
             in_batch: true,
+            end: Cell::default(),
             seen: Seen::default(),
         })
     }
 
     /// The adapter, opened with the first call.
     pub fn platform(&self) -> Result<&dyn Platform> {
-        let open = || {
-            let rules = self.rules()?;
-            let platform = self.machine.host.open(self.desktop.as_deref())?;
-            Ok(match rules {
-                Some(rules) => Box::new(Fence::new(platform, rules.clone())),
-                None => platform,
-            })
-        };
-        match self.machine.platform.get_or_init(open) {
+        match self.machine.platform.get_or_init(|| self.open()) {
             Ok(platform) => Ok(platform.as_ref()),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// The adapter once more, for what must leave no connection behind: it ends with what is given out here.
+    pub(crate) fn platform_apart(&self) -> Result<Box<dyn Platform>> {
+        self.open()
+    }
+
+    fn open(&self) -> Result<Box<dyn Platform>> {
+        let rules = self.rules()?;
+        let platform = self.machine.host.open(self.desktop.as_deref())?;
+        Ok(match rules {
+            Some(rules) => Box::new(Fence::new(platform, rules.clone())),
+            None => platform,
+        })
     }
 
     /// The clipboard, without the rest of the desktop.
@@ -210,6 +222,16 @@ impl Context {
     /// What was left, once.
     pub(crate) fn take_baseline(&self) -> Option<Baseline> {
         self.baseline.take()
+    }
+
+    /// Says when the whole of which this is a part has to be done.
+    pub(crate) fn end_by(&self, end: Deadline) {
+        self.end.set(Some(end));
+    }
+
+    /// The time that the whole has left, where there is such a whole, in milliseconds.
+    pub(crate) fn time_left_ms(&self) -> Option<u64> {
+        self.end.get().map(|end| u64::try_from(end.left().as_millis()).unwrap_or(u64::MAX))
     }
 
     /// What may be touched in this run, where that is restricted (decisions D8).

@@ -2,7 +2,22 @@
 
 use super::observe::MAX_TIMEOUT_MS;
 use crate::error::{Error, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+/// How much of the window a wait after an action answers with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum WaitView {
+    // The whole tree, as `snapshot` prints it.
+    #[default]
+    Full,
+    // An outline of what can be acted on, as `snapshot -i --format text` prints it.
+    Compact,
+    // No tree: what matched, and the snapshot that its refs belong to.
+    None,
+}
 
 /// Flags before or after the command's name.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -31,15 +46,20 @@ pub struct Globals {
     /// Debug log on standard error.
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// After the command wait for an element role:text of its window, and answer with the window (:text and role alone work).
+    /// After the command wait until an element role:text is shown in a window of its application, and answer with that
+    /// window (:text and role alone work).
     #[arg(short, long, global = true, value_name = "SELECTOR", help_heading = "Global options")]
     pub wait_for: Option<String>,
-    /// After the command wait until no element role:text is there.
+    /// After the command wait until no element role:text is shown in its window.
     #[arg(long, global = true, value_name = "SELECTOR", help_heading = "Global options")]
     pub wait_for_gone: Option<String>,
     /// Time limit of the two waits in milliseconds (default 30000).
     #[arg(long, global = true, value_name = "MS", help_heading = "Global options")]
     pub wait_timeout: Option<u64>,
+    /// How much of the window an action's wait answers with: its tree (full, the default), an outline as of snapshot -i
+    /// (compact), or only what matched (none).
+    #[arg(long, global = true, value_name = "VIEW", value_enum, help_heading = "Global options")]
+    pub wait_view: Option<WaitView>,
     /// With --screenshot: write a page that shows what snapshot or click saw.
     #[arg(long, global = true, help_heading = "Global options")]
     pub debug: bool,
@@ -59,6 +79,9 @@ impl Globals {
         }
         if self.wait_timeout.is_some() && !self.waits() {
             return Err(Error::invalid("--wait-timeout belongs to --wait-for and --wait-for-gone"));
+        }
+        if self.wait_view.is_some() && !self.waits() {
+            return Err(Error::invalid("--wait-view belongs to --wait-for and --wait-for-gone"));
         }
         if self.wait_timeout.is_some_and(|ms| ms > MAX_TIMEOUT_MS) {
             return Err(Error::invalid(format!("a time limit is at most {MAX_TIMEOUT_MS} ms")));

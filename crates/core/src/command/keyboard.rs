@@ -72,6 +72,10 @@ pub struct Press {
     /// Refuse unless this window, by its id in list-windows, has the keyboard.
     #[arg(long, value_name = "ID")]
     pub expect_window: Option<String>,
+    /// Also read the window right before and after the key, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 impl Press {

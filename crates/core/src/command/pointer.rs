@@ -43,6 +43,10 @@ pub struct Hover {
     /// Time limit in milliseconds (default 5000).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
+    /// Also read the window of the ref right before and after the motion, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 fn one_place(what: &str, reference: Option<&RefArg>, xy: Option<&XyArg>) -> Result<()> {
@@ -67,6 +71,7 @@ impl Hover {
             return Err(Error::invalid("--duration must be 0: the pointer stays where it is put"));
         }
         expect_window(self.expect_window.as_ref(), self.xy.is_some())?;
+        observed("--observe", self.observe, self.ref_id.as_ref())?;
         timeout(self.timeout_ms, POINTER_TIMEOUT_MS).map(drop)
     }
 }
@@ -76,6 +81,15 @@ fn expect_window(id: Option<&String>, point: bool) -> Result<()> {
     not_blank("--expect-window", id)?;
     if id.is_some() && !point {
         return Err(Error::invalid("--expect-window goes with a point; a ref knows its window itself"));
+    }
+    Ok(())
+}
+
+/// What is observed is the window of a ref: a point belongs to none that could be told.
+fn observed(what: &str, observe: bool, reference: Option<&RefArg>) -> Result<()> {
+    if observe && reference.is_none() {
+        return Err(Error::invalid(format!("{what} needs a ref: a point names no window to observe"))
+            .suggest("Leave --observe out and use 'snapshot --since' afterwards."));
     }
     Ok(())
 }
@@ -118,12 +132,29 @@ pub struct Drag {
     /// Time limit in milliseconds (default 5000).
     #[arg(long, value_name = "MS")]
     pub timeout_ms: Option<u64>,
-    /// Whose window --wait-for looks at (default to).
+    /// Whose window --wait-for and --observe look at (default to).
     #[arg(long, value_enum)]
     pub wait_for_scope: Option<DragEnd>,
+    /// Also read the window of that ref right before and after the drag, and answer with what changed (observed_changes).
+    #[arg(long)]
+    #[serde(default)]
+    pub observe: bool,
 }
 
 impl Drag {
+    /// The end whose window is looked at.
+    pub fn scope(&self) -> DragEnd {
+        self.wait_for_scope.unwrap_or_default()
+    }
+
+    /// The ref of that end, where it is one.
+    pub fn scoped(&self) -> Option<&RefArg> {
+        match self.scope() {
+            DragEnd::From => self.from.as_ref(),
+            DragEnd::To => self.to.as_ref(),
+        }
+    }
+
     /// The time limit.
     pub fn timeout(&self) -> u64 {
         self.timeout_ms.unwrap_or(POINTER_TIMEOUT_MS)
@@ -140,6 +171,11 @@ impl Drag {
             return Err(Error::invalid(format!("--drop-delay is at most {DROP_DELAY_MAX_MS} ms")));
         }
         expect_window(self.expect_window.as_ref(), self.from_xy.is_some() || self.to_xy.is_some())?;
+        let what = match self.scope() {
+            DragEnd::To => "--observe of a drag to a point",
+            DragEnd::From => "--observe of a drag from a point",
+        };
+        observed(what, self.observe, self.scoped())?;
         timeout(self.timeout_ms, POINTER_TIMEOUT_MS).map(drop)
     }
 }

@@ -4,6 +4,7 @@ use super::{Command, Context, Permission};
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
 use crate::platform::Policy;
+use crate::wait::place::Place;
 use crate::wait::selector::Selector;
 use crate::{
     apps, batch, capture, clipboard, debug, input, observe, overlay, session, skills, system, trace, wait, watch,
@@ -60,10 +61,15 @@ fn carry_out(command: &Command, context: &Context) -> Answer {
 fn waiting(command: &Command, context: &Context) -> Answer {
     let Some(selector) = Selector::of(context.globals())? else { return pictured(command, context) };
     match command {
-        Command::Snapshot(_) => wait::selector::wait(context, &selector, command, None),
+        Command::Snapshot(args) => wait::selector::wait_to_see(context, &selector, args),
+        Command::Launch(_) => {
+            let done = pictured(command, context)?;
+            wait::selector::wait_after(context, &selector, Ok(Place::of_launched(&done, selector.gone())), done)
+        }
         action => {
+            let place = Place::of_action(context, action);
             let done = pictured(action, context)?;
-            wait::selector::wait(context, &selector, action, Some(done))
+            wait::selector::wait_after(context, &selector, place, done)
         }
     }
 }
@@ -131,19 +137,9 @@ fn dispatch(command: &Command, context: &Context) -> Answer {
 /// What is refused before anything is opened.
 fn admit(command: &Command, context: &Context) -> Result<()> {
     let spec = command.spec();
-    let globals = context.globals();
-    Selector::of(globals)?;
-    if globals.waits() && !spec.waits {
-        return Err(Error::invalid(format!("{} doesn't take --wait-for and --wait-for-gone", spec.name)));
-    }
+    wait::selector::admit(command, context.globals())?;
     debug::admit(command, context)?;
     overlay::admit(command, context)?;
-    if let Command::Snapshot(args) = command
-        && args.root.is_some()
-        && globals.waits()
-    {
-        return Err(Error::invalid("--root and --wait-for exclude each other"));
-    }
     if stdin_unread(command) {
         return Err(
             Error::invalid("--stdin works on the command line only").suggest("Put the text into the arguments.")

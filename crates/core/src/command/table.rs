@@ -133,7 +133,7 @@ pub const TABLE: &[Spec] = &[
     row("mouse-wheel", Group::Pointer, "amh"),
     row("mouse-down", Group::Pointer, "amh"),
     row("mouse-up", Group::Pointer, "amh"),
-    row("launch", Group::Windows, "am"),
+    row("launch", Group::Windows, "amw"),
     row("close-app", Group::Windows, "am"),
     row("list-apps", Group::Windows, "p"),
     row("list-windows", Group::Windows, "p"),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn eighteen_ref_commands_snapshot_and_press_wait() {
-        assert_eq!(TABLE.iter().filter(|row| row.waits).count(), 16 + 2 + 2);
+    fn eighteen_ref_commands_snapshot_press_and_launch_wait() {
+        assert_eq!(TABLE.iter().filter(|row| row.waits).count(), 16 + 2 + 3);
     }
 }

@@ -6,6 +6,7 @@ use super::pointer::{duration, observed};
 use super::report::Operation;
 use super::stage::{Stage, front};
 use super::strokes;
+use crate::act::observe::{self, Observer};
 use crate::act::{Terms, entry_of, reveal};
 use crate::command::Context;
 use crate::command::pointer::{DRAG_MS, DROP_DELAY_MS, Drag};
@@ -33,6 +34,14 @@ enum End {
 
 /// `drag`.
 pub fn drag(context: &Context, args: &Drag) -> Answer {
+    let Some(reference) = args.scoped().filter(|_| args.observe) else { return drag_with(context, args, None) };
+    let id = reference.parse()?;
+    let map = saved::load(context, &id.snapshot)?;
+    let observer = Observer::new(context, &map, entry_of(&map, id.number)?);
+    observe::add(drag_with(context, args, Some(&observer)), || observer.changes())
+}
+
+fn drag_with(context: &Context, args: &Drag, observer: Option<&Observer<'_>>) -> Answer {
     let platform = context.platform()?;
     let timeout_ms = args.timeout();
     let deadline = Deadline::after_ms(timeout_ms);
@@ -40,6 +49,9 @@ pub fn drag(context: &Context, args: &Drag) -> Answer {
     let from = end(context, platform, args.from.as_ref(), args.from_xy.as_ref(), window, deadline)?;
     let to = end(context, platform, args.to.as_ref(), args.to_xy.as_ref(), window, deadline)?;
     let deadline = deadline.later(to_grip(context, platform, &from, timeout_ms)?);
+    if let Some(observer) = observer {
+        observer.look();
+    }
     let stage = Stage::take(context, platform, deadline)?;
     // The window of the drop comes to the front first, so that the grip's window ends up in front of it: where the two
     // overlap at the drop's point, the look at that point says so.

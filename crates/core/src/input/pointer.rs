@@ -5,6 +5,7 @@ use super::place::{expected, on_a_display};
 use super::report::Operation;
 use super::stage::{LEASE_WAIT_MS, Stage, front};
 use super::strokes;
+use crate::act::observe::{self, Observer};
 use crate::act::{Terms, entry_of, reveal};
 use crate::command::Context;
 use crate::command::pointer::{Hover, MouseClick, MouseMove, MouseWheel, WHEEL_DY};
@@ -15,6 +16,7 @@ use crate::geometry::Point;
 use crate::observe::saved;
 use crate::overlay;
 use crate::platform::{Guard, Platform, Stroke};
+use crate::refs::entry::{Entry, RefMap};
 use crate::refs::resolve::admissible;
 use serde_json::{Value, json};
 
@@ -22,7 +24,7 @@ use serde_json::{Value, json};
 pub fn hover(context: &Context, args: &Hover) -> Answer {
     let timeout_ms = args.timeout();
     match (&args.ref_id, &args.xy) {
-        (Some(reference), _) => over(context, reference, timeout_ms),
+        (Some(reference), _) => over(context, reference, timeout_ms, args.observe),
         (None, Some(xy)) => move_to(context, "hover", xy.parse()?, args.expect_window.as_deref()),
         // Validation lets exactly one through.
         (None, None) => Err(crate::error::Error::invalid("hover needs a ref or a point")),
@@ -93,22 +95,38 @@ fn move_to(context: &Context, action: &str, point: Point, window: Option<&str>) 
         .finish(action, &played, there)
 }
 
-fn over(context: &Context, reference: &RefArg, timeout_ms: u64) -> Answer {
-    let platform = context.platform()?;
+fn over(context: &Context, reference: &RefArg, timeout_ms: u64, observe: bool) -> Answer {
     let id = reference.parse()?;
     let map = saved::load(context, &id.snapshot)?;
     let entry = entry_of(&map, id.number)?;
+    let observer = observe.then(|| Observer::new(context, &map, entry));
+    let answer = over_entry(context, reference, (&map, entry), timeout_ms, observer.as_ref());
+    observe::add(answer, || observer.as_ref()?.changes())
+}
+
+fn over_entry(
+    context: &Context,
+    reference: &RefArg,
+    (map, entry): (&RefMap, &Entry),
+    timeout_ms: u64,
+    observer: Option<&Observer<'_>>,
+) -> Answer {
+    let platform = context.platform()?;
+    let id = reference.parse()?;
     admissible(entry)?;
-    let terms = Terms::new(context, &map, timeout_ms)?;
+    let terms = Terms::new(context, map, timeout_ms)?;
     let deadline = Deadline::after_ms(timeout_ms);
     // Refused before anything moves where it can't be proven.
-    saved::live(platform, &map, id.number, deadline)?;
-    let (window, key) = window_of(platform, &map, entry, deadline)?;
-    let deadline = deadline.later(overlay::to_element(&terms, &map, entry, None));
+    saved::live(platform, map, id.number, deadline)?;
+    let (window, key) = window_of(platform, map, entry, deadline)?;
+    let deadline = deadline.later(overlay::to_element(&terms, map, entry, None));
+    if let Some(observer) = observer {
+        observer.look();
+    }
     let stage = Stage::take(context, platform, deadline)?;
     front(platform, &key, deadline)?;
     let mut scrolled = false;
-    let Aim { point, reached, evidence, .. } = aim(&terms, &map, entry, &key, deadline, |resolved| {
+    let Aim { point, reached, evidence, .. } = aim(&terms, map, entry, &key, deadline, |resolved| {
         scrolled = reveal::into_view(&terms, resolved);
         Ok(scrolled)
     })?;

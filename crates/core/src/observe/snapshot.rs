@@ -13,12 +13,13 @@ use crate::debug;
 use crate::envelope::Answer;
 use crate::error::{Code, Error};
 use crate::platform::ReadPlan;
+use crate::query::result::brief_json;
 use crate::refs::baseline::Baseline;
 use crate::refs::capture::{Capture, drop_below};
 use crate::refs::entry::{FORMAT, RefMap, Source};
 use crate::refs::id::{RefId, SnapshotId};
 use crate::tree::json::{cut_json, to_json};
-use crate::tree::present::{Options, Presented, allocate_refs, present};
+use crate::tree::present::{Options, Presented, allocate_refs, earns_ref, present};
 use crate::tree::raw::RawTree;
 use crate::tree::text::{Header, RefStyle, to_text};
 use serde_json::{Map, Value, json};
@@ -67,7 +68,17 @@ fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
 /// Reads the window that the arguments name.
 pub(crate) fn read(context: &Context, args: &Snapshot, deadline: Deadline) -> Result<(locate::Root, RawTree), Error> {
     let platform = context.platform()?;
-    let root = locate::root(platform, args.scope(), args.surface()?, deadline)?;
+    read_root(context, args, locate::root(platform, args.scope(), args.surface()?, deadline)?, deadline)
+}
+
+/// Reads below a root that was found already.
+pub(crate) fn read_root(
+    context: &Context,
+    args: &Snapshot,
+    root: locate::Root,
+    deadline: Deadline,
+) -> Result<(locate::Root, RawTree), Error> {
+    let platform = context.platform()?;
     let mut tree =
         platform.read_tree(&root.handle, &root.above, &root.process, &window_plan(context, args, deadline))?;
     if let Some(top) = tree.nodes.first_mut() {
@@ -80,26 +91,53 @@ pub(crate) fn read(context: &Context, args: &Snapshot, deadline: Deadline) -> Re
 pub(crate) fn show(
     context: &Context,
     args: &Snapshot,
-    mut root: locate::Root,
+    root: locate::Root,
     tree: RawTree,
     deadline: Deadline,
 ) -> Answer {
+    Ok(show_with(context, args, root, tree, deadline, &[], false)?.answer)
+}
+
+/// What was shown of a window, and of some of its elements.
+pub(crate) struct Shown {
+    /// As the arguments ask.
+    pub answer: Value,
+    /// The same as an outline, where that was asked for beside it.
+    pub outline: Option<Value>,
+    /// The named elements in short.
+    pub named: Vec<Value>,
+}
+
+/// The same, with some of its elements in short: each that can be acted on has a ref, whether the view shows it or not.
+pub(crate) fn show_with(
+    context: &Context,
+    args: &Snapshot,
+    mut root: locate::Root,
+    tree: RawTree,
+    deadline: Deadline,
+    named: &[u32],
+    outline: bool,
+) -> Result<Shown, Error> {
     locate::within(context.platform()?, &mut root, &tree, deadline)?;
     let id = SnapshotId::generate();
     let debugged = context.globals().debug.then(|| root.clone());
     let picture = |kept: &Kept| debugged.iter().for_each(|root| debug::snapshot_saved(context, root, kept));
     let Some(budget) = args.budget_tokens else {
-        let kept = keep_as(context, root, tree, &options(args), &id, None)?;
+        let kept = keep_as(context, root, tree, &options(args), &id, None, named)?;
         picture(&kept);
-        return Ok(answer(args, &kept.map.source, id.as_str(), &Printed::of(&kept), kept.unproven));
+        let shown = |args: &Snapshot| answer(args, &kept.map.source, id.as_str(), &Printed::of(&kept), kept.unproven);
+        let outline = outline.then(|| shown(&Snapshot { format: Some(Format::Text), ..args.clone() }));
+        return Ok(Shown { answer: shown(args), outline, named: kept.in_short(named) });
     };
     let fitted = fit::fit(args, &root.source, id.as_str(), &tree, 1, budget)?;
-    let kept = keep_as(context, root, tree, &fitted.options, &id, Some(fitted.presented.clone()))?;
+    let kept = keep_as(context, root, tree, &fitted.options, &id, Some(fitted.presented.clone()), named)?;
     picture(&kept);
+    let short = kept.in_short(named);
     let (source, tree) = fitted.shown(&kept.map.source, &kept.tree);
     let printed =
         Printed { tree: &tree, presented: &kept.presented, numbered: &kept.numbered, clipped: fitted.clipped };
-    Ok(answer(args, &source, id.as_str(), &printed, kept.unproven))
+    let answer = answer(args, &source, id.as_str(), &printed, kept.unproven);
+    Ok(Shown { answer, outline: None, named: short })
 }
 
 /// A window's tree with its refs, saved.
@@ -112,9 +150,17 @@ pub(crate) struct Kept {
     pub unproven: bool,
 }
 
+impl Kept {
+    /// These elements in short, each with its ref where it has one.
+    fn in_short(&self, named: &[u32]) -> Vec<Value> {
+        let number = |at: u32| self.numbered.iter().find(|(_, raw)| *raw == at).map(|(number, _)| *number);
+        named.iter().map(|at| brief_json(&self.tree, *at, number(*at), &self.map.snapshot_id)).collect()
+    }
+}
+
 /// Saves what was read below a root as a new snapshot.
 pub(crate) fn keep(context: &Context, root: locate::Root, tree: RawTree, options: &Options) -> Result<Kept, Error> {
-    keep_as(context, root, tree, options, &SnapshotId::generate(), None)
+    keep_as(context, root, tree, options, &SnapshotId::generate(), None, &[])
 }
 
 fn keep_as(
@@ -124,12 +170,19 @@ fn keep_as(
     options: &Options,
     id: &SnapshotId,
     presented: Option<Presented>,
+    named: &[u32],
 ) -> Result<Kept, Error> {
     if let Some(top) = tree.nodes.first_mut() {
         top.index = root.index;
     }
     let presented = presented.unwrap_or_else(|| present(&tree, options));
-    let numbered = allocate_refs(&presented, 1);
+    let mut numbered = allocate_refs(&presented, 1);
+    // What the view doesn't show has a ref as well, where it is named beside the view.
+    for at in named {
+        if earns_ref(&tree.node(*at).facts) && !numbered.iter().any(|(_, raw)| raw == at) {
+            numbered.push((numbered.iter().map(|(number, _)| *number).max().unwrap_or(0) + 1, *at));
+        }
+    }
     let mut map = RefMap {
         format: FORMAT,
         snapshot_id: id.to_string(),

@@ -123,6 +123,33 @@ pub fn match_json(tree: &RawTree, at: u32, number: Option<u32>, snapshot_id: &st
     Value::Object(out)
 }
 
+/// Characters of a text in short.
+const BRIEF_CHARS: usize = 80;
+
+/// An element in short: ref, role, name, value, states; texts are cut.
+pub fn brief_json(tree: &RawTree, at: u32, number: Option<u32>, snapshot_id: &str) -> Value {
+    let facts = &tree.node(at).facts;
+    let brief = |text: &str| match text.char_indices().nth(BRIEF_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    };
+    let mut out = Map::new();
+    if let Some(number) = number {
+        out.insert("ref_id".into(), qualified(snapshot_id, number).into());
+    }
+    out.insert("role".into(), shown_role(facts).token().into());
+    if let Some(name) = name_of(facts).into_known() {
+        out.insert("name".into(), brief(&name.text).into());
+    }
+    if let Evidence::Known(value) = value_of(facts) {
+        out.insert("value".into(), brief(value).into());
+    }
+    if let Some(states) = states_of(facts).into_known().filter(|s| !s.is_empty()) {
+        out.insert("states".into(), json!(states));
+    }
+    Value::Object(out)
+}
+
 /// The data of the answer. `number` gives the ref of an element of the raw tree in the snapshot that find created.
 pub fn to_json(
     tree: &RawTree,

@@ -26,10 +26,11 @@ pub const MAX_SCREENSHOT_BYTES: u64 = 128 * 1024 * 1024;
 /// Bytes of its copies of ref maps at most.
 pub const MAX_REFMAP_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Deadline of finding the window and of one picture, in milliseconds.
-const PICTURE_MS: u64 = 1_000;
+/// Time for finding the window and for its picture together, before an action and again after it, in milliseconds: no
+/// answer waits longer for its pictures.
+const PICTURE_MS: u64 = 500;
 /// How long another command of the session is waited for.
-const LOCK_WAIT: Duration = Duration::from_millis(500);
+const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 /// The pictures of one action.
 pub(crate) struct Pictures {
@@ -57,14 +58,15 @@ pub(crate) fn before(command: &Command, context: &Context) -> Option<Pictures> {
         skipped: Vec::new(),
     };
     pictures.fields.insert("command".into(), json!(command.name()));
-    match aimed_at(command, context) {
+    let deadline = Deadline::after_ms(PICTURE_MS);
+    match aimed_at(command, context, deadline) {
         Ok((window, saved)) => {
             pictures.window = Some(window);
             if let Some((reference, map)) = saved {
                 pictures.fields.insert("ref".into(), json!(reference));
                 pictures.keep_refmap(context, &map);
             }
-            pictures.take(context, "before");
+            pictures.take(context, "before", deadline);
         }
         Err(error) => pictures.skip("before", &error),
     }
@@ -72,8 +74,7 @@ pub(crate) fn before(command: &Command, context: &Context) -> Option<Pictures> {
 }
 
 /// The window of the ref, else the active one.
-fn aimed_at(command: &Command, context: &Context) -> Result<(WindowKey, Option<(String, RefMap)>)> {
-    let deadline = Deadline::after_ms(PICTURE_MS);
+fn aimed_at(command: &Command, context: &Context, deadline: Deadline) -> Result<(WindowKey, Option<(String, RefMap)>)> {
     let platform = context.platform()?;
     if let Some(action) = command.ref_action() {
         let id = action.ref_id().parse()?;
@@ -92,7 +93,7 @@ impl Pictures {
     pub fn after(mut self, context: &Context, answer: &Answer) {
         let nothing_sent = matches!(answer, Err(error) if error.delivery() == Delivery::NotDelivered);
         if !nothing_sent && self.window.is_some() {
-            self.take(context, "after");
+            self.take(context, "after", Deadline::after_ms(PICTURE_MS));
         }
         if !self.skipped.is_empty() {
             self.fields.insert("skipped".into(), Value::Array(std::mem::take(&mut self.skipped)));
@@ -104,8 +105,8 @@ impl Pictures {
         self.skipped.push(json!({"what": what, "code": error.code(), "kind": error.kind_name()}));
     }
 
-    fn take(&mut self, context: &Context, when: &str) {
-        match self.picture(context, when) {
+    fn take(&mut self, context: &Context, when: &str, deadline: Deadline) {
+        match self.picture(context, when, deadline) {
             Ok(Some(place)) => drop(self.fields.insert(when.into(), json!(place))),
             Ok(None) => self.skipped.push(json!({"what": when, "kind": "budget"})),
             Err(error) => self.skip(when, &error),
@@ -113,9 +114,9 @@ impl Pictures {
     }
 
     /// Where the picture is, from the trace's directory; none where the session has its number of them.
-    fn picture(&self, context: &Context, when: &str) -> Result<Option<String>> {
+    fn picture(&self, context: &Context, when: &str, deadline: Deadline) -> Result<Option<String>> {
         let Some(window) = &self.window else { return Ok(None) };
-        let taken = context.platform()?.capture_window(window, Deadline::after_ms(PICTURE_MS))?;
+        let taken = context.platform()?.capture_window(window, deadline)?;
         let bytes = encode(&taken.pixels)?;
         let name = format!("{}-{when}.png", self.stem);
         keep(&self.dir, "screens", &name, &bytes, MAX_SCREENSHOTS, MAX_SCREENSHOT_BYTES)

@@ -1,7 +1,7 @@
 //! What a trace tells about a command: its arguments and its answer, without the texts in them.
 
 use super::redact::{redacted, sensitive};
-use crate::command::{Command, Context};
+use crate::command::{Command, Context, Group};
 use crate::envelope::Answer;
 use crate::refs::id::RefId;
 use crate::vocab::key::Combo;
@@ -40,7 +40,13 @@ const MAX_PLAIN: usize = 128;
 pub(super) fn started(command: &Command, context: &Context) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("command".into(), json!(command.name()));
+    out.insert("does".into(), json!(does(command)));
     out.insert("args".into(), arguments(command.args_json()));
+    // What for is a text of the caller.
+    let globals = context.globals();
+    if globals.waits() {
+        out.insert("waits".into(), json!(if globals.wait_for_gone.is_some() { "gone" } else { "for" }));
+    }
     if context.globals().headed {
         out.insert("headed".into(), json!(true));
     }
@@ -52,22 +58,38 @@ pub(super) fn started(command: &Command, context: &Context) -> Map<String, Value
     out
 }
 
+/// What kind of command it is: most actions say what became of them in their disposition, but not all.
+fn does(command: &Command) -> &'static str {
+    let spec = command.spec();
+    match spec.group {
+        _ if spec.mutates => "action",
+        Group::Wait => "wait",
+        _ => "read",
+    }
+}
+
 /// The fields of `command.end` that come from the answer: codes and ids, never messages, which may quote names.
 pub(super) fn ended(answer: &Answer) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("ok".into(), json!(answer.is_ok()));
     match answer {
         Ok(data) => {
-            for key in ["disposition", "snapshot_id", "ref_count", "complete", "count", "pid"] {
-                // A pid here would be taken for that of the event.
-                let to = if key == "pid" { "app_pid" } else { key };
+            // After a wait the action's own answer stands inside that of the wait.
+            let action = data.get("after_action").unwrap_or(data);
+            for key in ["snapshot_id", "ref_count", "complete", "count", "matched_count", "gone"] {
                 if let Some(value) = data.get(key).filter(|v| !v.is_null() && (!v.is_string() || key == "snapshot_id"))
                 {
+                    out.insert(key.into(), value.clone());
+                }
+            }
+            // A pid here would be taken for that of the event.
+            for (key, to) in [("disposition", "disposition"), ("pid", "app_pid"), ("attached", "attached")] {
+                if let Some(value) = action.get(key).filter(|v| !v.is_null() && !v.is_string()) {
                     out.insert(to.into(), value.clone());
                 }
             }
             for key in ["identity", "effect", "already_satisfied"] {
-                if let Some(value) = data.get("details").and_then(|d| d.get(key)) {
+                if let Some(value) = action.get("details").and_then(|d| d.get(key)) {
                     out.insert(key.into(), value.clone());
                 }
             }
@@ -181,5 +203,26 @@ mod tests {
             (&json!("s1234"), &json!(7), &json!("retained"))
         );
         assert!(!json!(end).to_string().contains("s3cret"));
+    }
+
+    #[test]
+    fn what_an_action_became_is_told_whatever_was_waited_for() {
+        let action = json!({"disposition": {"delivery": "delivered_verified", "retry": "unsafe"},
+                            "details": {"identity": "retained", "effect": "gone"}, "snapshot_id": "sold"});
+        let data = json!({"snapshot_id": "snew", "matched_count": 2, "matched": [{"name": "s3cret"}],
+                          "matched_selector": "button:s3cret", "after_action": action});
+        let end = ended(&Ok(data));
+        assert_eq!(end["disposition"]["delivery"], "delivered_verified");
+        assert_eq!((&end["effect"], &end["snapshot_id"]), (&json!("gone"), &json!("snew")));
+        assert_eq!(end["matched_count"], 2);
+        assert!(!json!(end).to_string().contains("s3cret"));
+    }
+
+    #[test]
+    fn actions_waits_and_reads() {
+        let of = |name: &str, args: Value| does(&Command::from_json(name, args).unwrap());
+        assert_eq!(of("launch", json!({"app": "x"})), "action");
+        assert_eq!(of("wait", json!({"ms": 1})), "wait");
+        assert_eq!((of("watch", json!({})), of("list-windows", json!({}))), ("wait", "read"));
     }
 }

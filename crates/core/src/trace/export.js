@@ -3,7 +3,7 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("data").textContent);
-  const events = data.events, pictures = data.pictures || {};
+  const events = data.events, pictures = data.pictures || {}, names = data.names || {};
 
   // Text of applications is shown as text: what would turn lines round or hide is spelt out.
   const ODD = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
@@ -25,14 +25,18 @@
     delivered_unverified: ["unverified", "delivered, unverified"],
     delivery_uncertain: ["uncertain", "uncertain"],
     not_delivered: ["refused", "not delivered"],
+    done: ["unverified", "done"],
+    wait: ["read", "wait"],
     read: ["read", "read"],
     unknown: ["open", "unknown"],
     no_end: ["open", "no end recorded"],
   };
-  const kindOf = (end) => {
+  const kindOf = (end, does) => {
     if (!end) return "no_end";
+    // Reads and waits deliver nothing, whether they fail or not.
+    if (does === "read" || does === "wait") return does;
     const d = isObject(end.disposition) ? end.disposition.delivery : undefined;
-    if (d === undefined) return "read";
+    if (d === undefined) return does === "action" ? "done" : "read";
     return Object.hasOwn(KINDS, d) ? d : "unknown";
   };
 
@@ -71,7 +75,7 @@
   }
   for (const c of commands) {
     const began = c.e.event === "command.start";
-    c.kind = began ? kindOf(c.end) : c.e.event === "command.end" ? kindOf(c.e) : "read";
+    c.kind = began ? kindOf(c.end, c.e.does) : c.e.event === "command.end" ? kindOf(c.e) : "read";
     c.name = began || c.e.command ? String(c.e.command) : String(c.e.event);
     const end = began ? c.end : c.e;
     c.code = end && end.code ? String(end.code) + (end.kind ? " / " + String(end.kind) : "") : "";
@@ -100,8 +104,9 @@
   const target = (c) => {
     const entry = c.inner.find((x) => x.e.event === "ref.resolve.entry");
     if (state.view === "commands" && entry && entry.e.role) {
-      const ref = String(entry.e.ref || "").split(":").pop();
-      return short(plain([entry.e.role, ref, entry.e.app].filter(Boolean).join("  \u00b7  ")), 160);
+      const full = String(entry.e.ref || ""), ref = full.split(":").pop();
+      const name = Object.hasOwn(names, full) ? "\u201c" + short(names[full], 60) + "\u201d" : "";
+      return short(plain([entry.e.role + (name ? " " + name : ""), ref, entry.e.app].filter(Boolean).join("  \u00b7  ")), 160);
     }
     const a = isObject(c.e.args) ? c.e.args : c.e;
     const parts = [];
@@ -259,6 +264,8 @@
       }
       if (box.children.length) d.append(make("h3", "", "Before and after"), box);
       else if (s.before || s.after) d.append(make("h3", "", "Before and after"), make("p", "sub", "The pictures are not in this file: it would have become too large, or they are gone."));
+      const missing = Array.isArray(s.skipped) ? s.skipped : [];
+      if (missing.length) d.append(make("p", "sub", "No picture: " + missing.map((m) => short(plain(m.what), 20) + " (" + short(plain(m.kind || m.code || "unknown"), 60).replaceAll("_", " ") + ")").join(", ")));
     }
     if (asCommand && i.e.event === "command.start") {
       const { command, args, ...rest } = i.e;

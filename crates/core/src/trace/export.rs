@@ -7,10 +7,12 @@ use crate::command::session::Trace;
 use crate::envelope::Answer;
 use crate::error::{Error, Result};
 use crate::html::{self, safe};
+use crate::refs::entry::RefMap;
+use crate::refs::id::RefId;
 use crate::session::now_ms;
 use crate::state::private;
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
@@ -18,6 +20,8 @@ use std::path::Path;
 const LIMIT: usize = 5_000;
 /// Bytes of pictures at most (spec 1 §8).
 const MAX_PICTURES: u64 = 100 * 1024 * 1024;
+/// Bytes of copies of ref maps that are read at most.
+const MAX_REFMAPS: u64 = 64 * 1024 * 1024;
 /// Bytes of events at most (spec 1 §8).
 const MAX_JSON: usize = 200 * 1024 * 1024;
 
@@ -44,7 +48,11 @@ pub(super) fn export(source: &Source, args: &Trace) -> Answer {
     };
     let mut merged = merge(source, "", args.limit.unwrap_or(LIMIT))?;
     cut(&mut merged.events, MAX_JSON);
-    let mut pictures = Pictures { embedded: 0, skipped: 0, left: MAX_PICTURES };
+    let mut pictures = Pictures { embedded: 0, skipped: BTreeMap::new(), left: MAX_PICTURES };
+    for skipped in merged.events.iter().flat_map(not_taken) {
+        let reason = ["kind", "code"].into_iter().find_map(|key| skipped[key].as_str()).unwrap_or("unknown");
+        pictures.skip(&reason.to_ascii_lowercase());
+    }
     let mut bytes = 0;
     file.write_by(|file| {
         let mut out = Counted { inner: BufWriter::with_capacity(256 * 1024, file), bytes: 0 };
@@ -58,7 +66,10 @@ pub(super) fn export(source: &Source, args: &Trace) -> Answer {
     out.insert("path".into(), json!(path));
     out.insert("event_count".into(), json!(returned));
     out.insert("screenshots_embedded".into(), json!(pictures.embedded));
-    out.insert("screenshots_skipped".into(), json!(pictures.skipped));
+    out.insert("screenshots_skipped".into(), json!(pictures.skipped.values().sum::<u64>()));
+    if !pictures.skipped.is_empty() {
+        out.insert("skipped_reasons".into(), json!(pictures.skipped));
+    }
     out.insert("bytes".into(), json!(bytes));
     out.insert("total_events".into(), json!(merged.total));
     out.insert("returned_events".into(), json!(returned));
@@ -132,7 +143,45 @@ fn data(out: &mut impl Write, source: &Source, merged: &Merged, pictures: &mut P
             }
         }
     }
-    out.write_all(b"}}")
+    out.write_all(b"},\n\"names\":")?;
+    let names = source.artifacts().map(|dir| names(&dir, &merged.events)).unwrap_or_default();
+    write!(out, "{}}}", safe(&json!(names).to_string()))
+}
+
+/// What the targets of actions were called, by ref: from the copies of ref maps that `--screenshots` keeps, which are not
+/// redacted, like the pictures. Without them a trace has no names.
+fn names(dir: &Path, events: &[Value]) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    let mut maps: HashMap<&str, Option<RefMap>> = HashMap::new();
+    let mut left = MAX_REFMAPS;
+    for event in events.iter().filter(|event| event["event"] == "action.artifacts") {
+        let (Some(file), Some(reference)) = (event["refmap"].as_str(), event["ref"].as_str()) else { continue };
+        let map = maps.entry(file).or_insert_with(|| {
+            let name = file.strip_prefix("refmaps/").filter(|n| plain(n))?;
+            let bytes = private::read(&dir.join("refmaps").join(name), left).ok().flatten()?;
+            left = left.saturating_sub(bytes.len() as u64);
+            serde_json::from_slice(&bytes).ok()
+        });
+        let entry = map
+            .as_ref()
+            .zip(RefId::parse(reference).ok())
+            .and_then(|(map, id)| map.entries.get(&id.number).filter(|_| map.snapshot_id == id.snapshot.as_str()));
+        if let Some(name) = entry.and_then(|entry| entry.name.clone()) {
+            out.insert(reference.to_owned(), name);
+        }
+    }
+    out
+}
+
+/// Pictures that were not taken, with why.
+fn not_taken(event: &Value) -> impl Iterator<Item = &Value> {
+    let list = event["skipped"].as_array().filter(|_| event["event"] == "action.artifacts");
+    list.into_iter().flatten()
+}
+
+/// A name that leads to no other directory.
+fn plain(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.') && !name.starts_with('.')
 }
 
 /// Pictures that an event names.
@@ -143,15 +192,14 @@ fn named(event: &Value) -> impl Iterator<Item = &str> {
 
 struct Pictures {
     embedded: u64,
-    skipped: u64,
+    /// How many are missing, by reason.
+    skipped: BTreeMap<String, u64>,
     left: u64,
 }
 
 impl Pictures {
     /// The picture, where it is one of this trace and there is room.
     fn take(&mut self, dir: &Path, name: &str) -> Option<Vec<u8>> {
-        let plain =
-            |n: &str| n.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.') && !n.starts_with('.');
         let file = name.strip_prefix("screens/").filter(|n| plain(n));
         let read = file.and_then(|n| private::read(&dir.join("screens").join(n), self.left).ok().flatten());
         let bytes = read.filter(|b| b.starts_with(b"\x89PNG\r\n\x1a\n"));
@@ -160,9 +208,13 @@ impl Pictures {
                 self.embedded += 1;
                 self.left -= bytes.len() as u64;
             }
-            None => self.skipped += 1,
+            None => self.skip("not_in_file"),
         }
         bytes
+    }
+
+    fn skip(&mut self, reason: &str) {
+        *self.skipped.entry(reason.to_owned()).or_default() += 1;
     }
 }
 
@@ -239,6 +291,20 @@ mod tests {
         assert!(
             block(&html)["pictures"]["screens/1-before.png"].as_str().unwrap().starts_with("data:image/png;base64,")
         );
+    }
+
+    #[test]
+    fn pictures_that_were_not_taken_count_with_why() {
+        let skipped = json!([{"what": "before", "code": "TIMEOUT", "kind": null}, {"what": "after", "code": "ACTION_FAILED", "kind": "window_not_repainted"}]);
+        let events = [
+            json!({"event": "action.artifacts", "ts_ms": 1, "skipped": skipped}),
+            json!({"event": "action.artifacts", "ts_ms": 2, "before": "screens/gone.png"}),
+            json!({"event": "other", "ts_ms": 3, "skipped": skipped}),
+        ];
+        let (_home, source) = session(&events);
+        let answer = export(&source, &args(None)).unwrap();
+        assert_eq!(answer["screenshots_skipped"], 3);
+        assert_eq!(answer["skipped_reasons"], json!({"not_in_file": 1, "timeout": 1, "window_not_repainted": 1}));
     }
 
     #[test]

@@ -66,6 +66,12 @@ impl Closed {
     }
 }
 
+/// Whether an element is known not to be shown: it says so itself, or stands in something hidden or in a closed menu.
+pub(crate) fn away(tree: &RawTree, at: u32) -> bool {
+    let around = |a: u32| tree.node(a).parent.is_some() && (has(tree.node(a), State::Hidden) || closed_menu(tree, a));
+    has(tree.node(at), State::Hidden) || tree.ancestors_or_self(at).skip(1).any(around)
+}
+
 fn has(node: &RawNode, state: State) -> bool {
     states_of(&node.facts).known().is_some_and(|s| s.has(state))
 }
@@ -89,4 +95,24 @@ fn closed_menu(tree: &RawTree, at: u32) -> bool {
     let offer = parent == Some(&Evidence::Known(Role::ComboBox));
     let passed = of_root && tree.node(at).facts.role == Evidence::Known(Role::Menu);
     opens && !offer && !passed && children(tree, at).any(entry) && children(tree, at).all(off)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture::node;
+
+    #[test]
+    fn what_stands_in_something_hidden_or_in_a_closed_menu_is_away() {
+        let entry = |state: Option<State>| state.iter().fold(node(Role::MenuItem), |n, s| n.state(*s));
+        let tree = node(Role::Window)
+            .child(node(Role::Button).state(State::Disabled))
+            .child(node(Role::StaticText).state(State::Offscreen))
+            .child(node(Role::Group).state(State::Hidden).child(node(Role::Button)))
+            .child(node(Role::Menu).child(entry(Some(State::Offscreen))).child(entry(Some(State::Hidden))))
+            .child(node(Role::Menu).child(entry(None)).child(entry(Some(State::Offscreen))))
+            .build();
+        let gone: Vec<u32> = (0..tree.nodes.len() as u32).filter(|at| away(&tree, *at)).collect();
+        assert_eq!(gone, [3, 4, 6, 7]);
+    }
 }

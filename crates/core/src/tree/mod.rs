@@ -2,7 +2,7 @@
 //! how (`json`, `text`).
 
 pub mod budget;
-mod closed;
+pub(crate) mod closed;
 #[cfg(any(test, feature = "testing"))]
 pub mod fixture;
 pub mod json;

@@ -3,8 +3,10 @@
 pub mod ear;
 mod element;
 pub mod event;
+pub(crate) mod place;
 pub mod selector;
 mod text;
+mod view;
 
 use crate::command::Context;
 use crate::command::wait::{Mode, Wait};

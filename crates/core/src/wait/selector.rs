@@ -1,25 +1,33 @@
-//! `--wait-for` and `--wait-for-gone`: after a command, wait for an element of its window, and answer with the window as
-//! it then is (spec 2 "Global flags"). Matched as `find` matches; what could not be read is neither there nor gone.
+//! `--wait-for` and `--wait-for-gone`: after a command, wait for an element of its windows, and answer with the window as
+//! it then is (spec 2 "Global flags"). Matched as `find` matches, but for what is not shown; what could not be read is
+//! neither there nor gone.
 
 use super::ear::{Ear, Of};
-use super::{passes, until_described};
+use super::place::Place;
+use super::{passes, until_described, view};
+use crate::command::globals::WaitView;
 use crate::command::observe::Snapshot;
-use crate::command::pointer::DragEnd;
 use crate::command::{Command, Context, Globals};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Delivery, Error, Result};
-use crate::observe::{saved, snapshot};
+use crate::observe::locate::Root;
+use crate::observe::snapshot;
 use crate::platform::ProcessKey;
 use crate::query::ask::{Ask, Query};
 use crate::query::matcher::search;
+use crate::tree::closed::away;
+use crate::tree::raw::RawTree;
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 use std::time::Instant;
 
 /// Time limit of the two waits, in milliseconds.
 pub const TIMEOUT_MS: u64 = 30_000;
 /// Time for a last look at the window when the wait has failed, in milliseconds.
 const DIAGNOSTIC_MS: u64 = 600;
+/// Time at least for each further window of a look, in milliseconds.
+const NEXT_WINDOW_MS: u64 = 500;
 
 /// What is waited for.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,73 +58,86 @@ impl Selector {
         Ok(Some(Self { text: text.clone(), query, gone, timeout_ms }))
     }
 
+    /// Whether it is waited for that nothing matches any more.
+    pub fn gone(&self) -> bool {
+        self.gone
+    }
+
     fn unmet(&self) -> &'static str {
         if self.gone { "selector-gone" } else { "selector" }
     }
 }
 
-/// Waits where the command looks; `done` is what the command answered, for all but `snapshot`.
-pub fn wait(context: &Context, selector: &Selector, command: &Command, done: Option<Value>) -> Answer {
-    let look = match command {
-        Command::Snapshot(args) => Ok(args.clone()),
-        other => window_of(context, other),
-    };
-    let answer = look.and_then(|look| until(context, selector, &look, done.as_ref()));
-    let Some(done) = done else { return answer };
-    match answer {
+/// What the flags say that belong to one command: whether it takes them, and whether they make sense.
+///
+/// # Errors
+/// `INVALID_ARGS`; nothing has run.
+pub fn admit(command: &Command, globals: &Globals) -> Result<()> {
+    let spec = command.spec();
+    Selector::of(globals)?;
+    if globals.waits() && !spec.waits {
+        return Err(Error::invalid(format!("{} doesn't take --wait-for and --wait-for-gone", spec.name)));
+    }
+    let Command::Snapshot(args) = command else { return Ok(()) };
+    if args.root.is_some() && globals.waits() {
+        return Err(Error::invalid("--root and --wait-for exclude each other"));
+    }
+    if globals.wait_view.is_some() {
+        return Err(Error::invalid("--wait-view belongs to actions; snapshot has -i, --format and --budget-tokens"));
+    }
+    Ok(())
+}
+
+/// Waits for what `snapshot` is to show.
+pub fn wait_to_see(context: &Context, selector: &Selector, args: &Snapshot) -> Answer {
+    until(context, selector, &Place::only(args.clone()), None)
+}
+
+/// Waits for what an action brings; `done` is what it answered.
+pub(crate) fn wait_after(context: &Context, selector: &Selector, place: Result<Place>, done: Value) -> Answer {
+    let view = context.globals().wait_view.unwrap_or_default();
+    match place.and_then(|place| until(context, selector, &place, Some(view))) {
         Ok(Value::Object(mut map)) => {
             map.insert("after_action".into(), done);
             Ok(Value::Object(map))
         }
         Ok(other) => Ok(other),
         // The action has run: whatever failed since, what is known of its delivery stands.
-        Err(error) => {
-            let delivery = serde_json::from_value(done["disposition"]["delivery"].clone()).unwrap_or(Delivery::Unknown);
-            Err(error.with_delivery(delivery).detail("after_action", done))
-        }
+        Err(error) => Err(error.with_delivery(delivered(&done)).detail("after_action", done)),
     }
 }
 
-/// The window that an action's wait looks at: that of its ref, else what `press` names, else the active one.
-fn window_of(context: &Context, command: &Command) -> Result<Snapshot> {
-    let reference = match command {
-        Command::Hover(args) => args.ref_id.as_ref(),
-        Command::Drag(args) => match args.wait_for_scope.unwrap_or(DragEnd::To) {
-            DragEnd::From => args.from.as_ref(),
-            DragEnd::To => args.to.as_ref(),
-        },
-        Command::Press(args) => {
-            return Ok(Snapshot {
-                app: args.app.clone(),
-                window_id: args.window_id.clone().or_else(|| args.expect_window.clone()),
-                ..Snapshot::default()
-            });
-        }
-        other => other.ref_action().map(crate::command::act::RefAction::ref_id),
-    };
-    let Some(reference) = reference else { return Ok(Snapshot::default()) };
-    let map = saved::load(context, &reference.parse()?.snapshot)?;
-    Ok(Snapshot { window_id: Some(map.source.window_id), ..Snapshot::default() })
+/// What an action's answer says of its delivery. `launch` says nothing: it started something, unless that ran already.
+fn delivered(done: &Value) -> Delivery {
+    match done.get("disposition") {
+        Some(disposition) => serde_json::from_value(disposition["delivery"].clone()).unwrap_or(Delivery::Unknown),
+        None => Delivery::DeliveredUnverified,
+    }
 }
 
-fn until(context: &Context, selector: &Selector, args: &Snapshot, done: Option<&Value>) -> Answer {
+fn until(context: &Context, selector: &Selector, place: &Place, view: Option<WaitView>) -> Answer {
     let begun = Instant::now();
+    let hidden = Cell::new(0);
     let describe = |error: Error| {
         let error = error.detail("selector", selector.text.as_str()).detail("gone", selector.gone);
-        match last_view(context, args) {
-            Some(id) => error.detail("snapshot_id", id),
-            None => error,
-        }
+        let error = if hidden.get() > 0 { error.detail("hidden_matches", hidden.get()) } else { error };
+        told(context, place, error)
     };
-    let named = args.app.is_some() || args.window_id.is_some();
-    let of = match (&args.app, &args.window_id) {
-        (Some(name), _) => Of::App(name.clone()),
-        (None, Some(id)) => window_process(context, id).map_or(Of::Desktop, Of::Process),
-        (None, None) => Of::Active,
+    let own = place.own.as_ref();
+    let (app, window_id) = own.map_or((None, None), |own| (own.app.as_ref(), own.window_id.as_ref()));
+    let named = app.is_some() || window_id.is_some();
+    let of = match (&place.process, app, window_id) {
+        // Without a name nobody knows which window it will be.
+        (Some(process), ..) if named || own.is_none() => Of::Process(process.clone()),
+        (_, Some(name), _) => Of::App(name.clone()),
+        (_, None, Some(id)) => window_process(context, id).map_or(Of::Desktop, Of::Process),
+        (_, None, None) => Of::Active,
     };
     let mut ear = Ear::open(context, of);
-    let answer = until_described(&mut ear, selector.timeout_ms, selector.unmet(), describe, passes, |deadline| {
-        match look(context, selector, args, deadline) {
+    let left = context.time_left_ms();
+    let timeout_ms = left.map_or(selector.timeout_ms, |left| selector.timeout_ms.min(left));
+    let answer = until_described(&mut ear, timeout_ms, selector.unmet(), describe, passes, |deadline| {
+        match look(context, selector, place, view, deadline, &hidden) {
             // Where its window is gone, so is the element. Without a name nobody knows which window is meant.
             Err(e) if selector.gone && named && matches!(e.code(), Code::WindowNotFound | Code::AppNotFound) => {
                 Ok(Some(json!({"gone": true, "target_absent": true})))
@@ -124,12 +145,13 @@ fn until(context: &Context, selector: &Selector, args: &Snapshot, done: Option<&
             other => other,
         }
     });
-    let mut answer = answer?;
+    let mut answer = answer.map_err(|error| match timeout_ms < selector.timeout_ms {
+        true => error.detail("limited_by", "batch"),
+        false => error,
+    })?;
     if let Some(map) = answer.as_object_mut() {
         map.insert("matched_selector".into(), json!(selector.text));
         map.insert("elapsed_ms".into(), json!(begun.elapsed().as_millis() as u64));
-    } else if done.is_some() {
-        answer = json!({"outline": answer, "matched_selector": selector.text});
     }
     Ok(answer)
 }
@@ -142,23 +164,109 @@ fn window_process(context: &Context, id: &str) -> Option<ProcessKey> {
     windows.into_iter().find(|w| w.id == id).map(|w| w.process)
 }
 
-/// One look: the window as it is, where the selector holds.
-fn look(context: &Context, selector: &Selector, args: &Snapshot, deadline: Deadline) -> Result<Option<Value>> {
-    let (root, tree) = snapshot::read(context, args, deadline)?;
-    let found = search(&selector.query, &tree);
-    let holds = if selector.gone { found.matches.is_empty() } else { !found.matches.is_empty() };
-    // A match is one, whatever else there is; absence is proven only by a complete read.
-    if selector.gone && holds && !(found.complete() && tree.complete()) {
-        return Err(Error::before(Code::Timeout, "the window could not be read completely").kind("locator_incomplete"));
+/// One look: the window as it is, where the selector holds. A match may stand in any window of the process, the own one
+/// first; what is to be gone is looked for in the own one only.
+fn look(
+    context: &Context,
+    selector: &Selector,
+    place: &Place,
+    view: Option<WaitView>,
+    deadline: Deadline,
+    hidden: &Cell<usize>,
+) -> Result<Option<Value>> {
+    hidden.set(0);
+    let own = place.own.clone().unwrap_or_default();
+    let mut own_id = own.window_id.clone();
+    let mut failed = None;
+    if place.own.is_some() {
+        match snapshot::read(context, &own, deadline) {
+            Ok((root, tree)) => {
+                own_id = Some(root.source.window_id.clone());
+                if let Some(answer) = judge(context, selector, &own, view, (root, tree), deadline, hidden)? {
+                    return Ok(Some(answer));
+                }
+            }
+            Err(error) if selector.gone || !passes(&error) => return Err(error),
+            Err(error) => failed = Some(error),
+        }
     }
-    if !holds {
+    if !selector.gone && place.process.is_some() {
+        let platform = context.platform()?;
+        for root in place.others(platform, own_id.as_deref(), deadline)? {
+            // A window that was large must not leave the next one without time.
+            let deadline = deadline.max(Deadline::after_ms(NEXT_WINDOW_MS));
+            let args = Snapshot { app: None, window_id: Some(root.source.window_id.clone()), ..own.clone() };
+            match snapshot::read_root(context, &args, root, deadline) {
+                Ok(read) => {
+                    if let Some(answer) = judge(context, selector, &args, view, read, deadline, hidden)? {
+                        return Ok(Some(answer));
+                    }
+                }
+                Err(error) => failed = failed.or(Some(error).filter(passes)),
+            }
+        }
+    }
+    failed.map_or(Ok(None), Err)
+}
+
+/// Whether the selector holds in a window that was read, and how it is answered then.
+fn judge(
+    context: &Context,
+    selector: &Selector,
+    args: &Snapshot,
+    view: Option<WaitView>,
+    (root, tree): (Root, RawTree),
+    deadline: Deadline,
+    hidden: &Cell<usize>,
+) -> Result<Option<Value>> {
+    let found = search(&selector.query, &tree);
+    // What isn't shown is no match: closed menus and pages that are not in view are in many trees all the time.
+    let shown: Vec<u32> = found.matches.iter().copied().filter(|at| !away(&tree, *at)).collect();
+    hidden.set(hidden.get() + found.matches.len() - shown.len());
+    if selector.gone {
+        if !shown.is_empty() {
+            return Ok(None);
+        }
+        // Absence is proven only by a complete read.
+        if !(found.complete() && tree.complete()) {
+            return Err(
+                Error::before(Code::Timeout, "the window could not be read completely").kind("locator_incomplete")
+            );
+        }
+        let mut answer = view::show(context, args, view, root, tree, deadline, &[])?;
+        if let Some(map) = answer.as_object_mut() {
+            map.insert("gone".into(), json!(true));
+        }
+        return Ok(Some(answer));
+    }
+    // What nobody could tell to be shown is no match either; one that is, is one, whatever else there is.
+    let sure: Vec<u32> = shown.into_iter().filter(|at| tree.node(*at).facts.states.settled()).collect();
+    if sure.is_empty() {
         return Ok(None);
     }
-    let mut answer = snapshot::show(context, args, root, tree, deadline)?;
-    if let (true, Some(map)) = (selector.gone, answer.as_object_mut()) {
-        map.insert("gone".into(), json!(true));
+    view::show(context, args, view, root, tree, deadline, &sure).map(Some)
+}
+
+/// What can be told of a wait in vain: the window as it is now, and the windows that have opened meanwhile.
+fn told(context: &Context, place: &Place, error: Error) -> Error {
+    let error = match place.own.as_ref().and_then(|own| last_view(context, own)) {
+        Some(id) => error.detail("snapshot_id", id),
+        None => error,
+    };
+    let platform = context.platform().ok();
+    let opened = platform.and_then(|platform| place.opened(platform, Deadline::after_ms(DIAGNOSTIC_MS)));
+    match opened {
+        Some(opened) if !opened.is_empty() => {
+            let id = opened[0]["id"].as_str().unwrap_or_default().to_owned();
+            error.detail("windows_opened", opened).suggest(format!(
+                "A window of the application has opened meanwhile: look at it with 'snapshot --window-id {id}'. Don't repeat the action."
+            ))
+        }
+        Some(_) => error.suggest(
+            "No window of the application has opened since. 'find' in snapshot_id's window shows what is there; a dialog of another program stands in list-windows.",
+        ),
+        None => error,
     }
-    Ok(Some(answer))
 }
 
 /// A snapshot of the window as it is when the wait has failed, for the caller to look into.
