@@ -304,22 +304,96 @@ fn a_stopped_application_has_opened_and_closed_nothing() {
         let live = Live::start(&desk, kind, "controls");
         let wait = |event: &str| desk.cli_spawn(&["wait", "--event", event, "--app", &live.app, "--timeout", "5000"]);
         let (opened, closed) = (wait("window-opened"), wait("window-closed"));
+        let focus = desk.cli_spawn(&["wait", "--event", "focus-changed", "--timeout", "5000"]);
         let watch = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "9000"]);
         let all = desk.cli_spawn(&["watch", "--for", "9000"]);
         std::thread::sleep(Duration::from_millis(1_500));
         live.fixture.app.signal("STOP");
-        let (opened, closed) = (answer(opened).0, answer(closed).0);
+        let (opened, closed, focus) = (answer(opened).0, answer(closed).0, answer(focus).0);
         live.fixture.app.signal("CONT");
-        for envelope in [opened, closed] {
+        for envelope in [opened, closed, focus] {
             let code = envelope["error"]["code"].as_str();
             assert!(matches!(code, Some("TIMEOUT" | "APP_UNRESPONSIVE")), "{kind}: {envelope}");
+            assert!(envelope["error"]["details"]["unresponsive"].is_array(), "{kind}: {envelope}");
         }
         for child in [watch, all] {
             let out = child.wait_with_output().expect("it ends");
             let text = String::from_utf8(out.stdout).expect("UTF-8");
-            for word in ["window-opened", "window-closed", "app-terminated", "app-launched", "\"removed\""] {
+            let not =
+                ["window-opened", "window-closed", "app-terminated", "app-launched", "focus-changed", "\"removed\""];
+            for word in not {
                 assert!(!text.contains(word), "{kind}: {word} in {text}");
             }
+            told_as_unseen(kind, &text, true);
         }
     }
+}
+
+/// What a watch says of an application that didn't answer for a while: when, and that it did not see everything.
+fn told_as_unseen(kind: &str, text: &str, recovered: bool) {
+    let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let of = |event: &str| lines.iter().filter(|l| l["event"] == event).count();
+    assert!(of("unreadable") >= 1, "{kind}: {text}");
+    let unreadable = lines.iter().find(|l| l["event"] == "unreadable").expect("a line");
+    assert_eq!(unreadable["error"]["code"], "APP_UNRESPONSIVE", "{kind}: {text}");
+    let last = &lines.last().expect("the answer")["data"];
+    assert_eq!(last["complete"], false, "{kind}: {text}");
+    assert_eq!((of("readable") >= 1, last.get("unresponsive").is_none()), (recovered, recovered), "{kind}: {text}");
+}
+
+/// Stopped from the beginning: nothing is known of it but what the window system says, under other ids. When it goes on
+/// nothing has happened by that, and what happens then is told.
+#[test]
+fn an_application_that_was_stopped_before_the_wait() {
+    for kind in ["gtk3", "qt6"] {
+        let desk = Desk::new();
+        let live = Live::start(&desk, kind, "dialogs");
+        desk.ok(&["snapshot", "--app", &live.app]);
+        live.fixture.app.signal("STOP");
+        // It is listed by its script's name while it is silent, and by its own as well when it answers.
+        let wait = |event: &str, ms: &str, app: &str| {
+            desk.cli_spawn(&["wait", "--event", event, "--app", app, "--timeout", ms])
+        };
+        let still = desk.cli_spawn(&["watch", "--app", kind, "--for", "3000"]);
+        let closed = wait("window-closed", "9000", &live.app);
+        let opened = wait("window-opened", "30000", kind);
+        let watch = desk.cli_spawn(&["watch", "--app", kind, "--for", "9000"]);
+        let text = String::from_utf8(still.wait_with_output().expect("it ends").stdout).expect("UTF-8");
+        told_as_unseen(kind, &text, false);
+        live.fixture.app.signal("CONT");
+        let closed = answer(closed).0;
+        assert_eq!(closed["error"]["code"], "TIMEOUT", "{kind}: {closed}");
+        assert!(closed["error"]["details"]["unresponsive"].to_string().contains("pid"), "{kind}: {closed}");
+        let text = String::from_utf8(watch.wait_with_output().expect("it ends").stdout).expect("UTF-8");
+        for word in ["window-opened", "window-closed", "focus-changed", "title-changed", "surface-"] {
+            assert!(!text.contains(word), "{kind}: {word} in {text}");
+        }
+        told_as_unseen(kind, &text, true);
+        live.fixture.control("show_dialog A");
+        let opened = answer(opened).0;
+        assert_eq!(opened["data"]["event"]["window"]["title"], "Dialog A", "{kind}: {opened}");
+    }
+}
+
+/// A busy application makes a watch save many snapshots; what its caller saved stays.
+#[test]
+fn a_busy_watch_pushes_out_nothing_of_its_caller() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "controls");
+    let save = live.only("button", "Save");
+    let watch = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "60000", "--max", "140"]);
+    std::thread::sleep(Duration::from_millis(2_000));
+    let mut lines = BufReader::new(watch.stdout.expect("its output")).lines();
+    for turn in 0..140 {
+        live.fixture.control(&format!("rename dead Turn {turn}"));
+        let line: Value = serde_json::from_str(&lines.next().expect("a line").expect("UTF-8")).expect("JSON");
+        assert_eq!(line["element"]["now"]["name"], format!("Turn {turn}").as_str(), "{line}");
+        if turn == 139 {
+            // The last line's refs are there as well.
+            desk.ok(&["get", line["element"]["ref"].as_str().expect("a ref")]);
+        }
+    }
+    desk.ok(&["get", &save]);
+    let kept = std::fs::read_dir(desk.dir.path().join("state/snapshots")).map(Iterator::count);
+    assert!(kept.is_ok_and(|count| count < 40));
 }

@@ -10,7 +10,7 @@ use crate::observe::locate::{self, Root};
 use crate::observe::saved;
 use crate::observe::snapshot::keep;
 use crate::platform::apps::surface_json;
-use crate::platform::{App, Live, Platform, ProcessKey, ReadPlan, Responsive, SurfaceInfo, Window};
+use crate::platform::{App, Live, Platform, ProcessKey, ProcessLife, ReadPlan, Responsive, SurfaceInfo, Window};
 use crate::refs::baseline::Baseline;
 use crate::refs::entry::{Entry, RefMap, Source};
 use crate::tree::present::{Options, present};
@@ -19,6 +19,7 @@ use crate::vocab::surface::Surface;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// Time for one read of the window, in milliseconds.
 const READ_MS: u64 = 2_000;
@@ -26,6 +27,9 @@ const READ_MS: u64 = 2_000;
 const QUIET_MS: u64 = 80;
 /// How long is waited for that at most, in milliseconds.
 const SETTLE_MS: u64 = 600;
+/// How long a process that answers no more may take to end, and the pause between two looks, in milliseconds.
+const ENDING_MS: u64 = 300;
+const ENDING_POLL_MS: u64 = 20;
 
 /// Reads a window around one action.
 pub struct Observer<'a> {
@@ -111,7 +115,35 @@ impl<'a> Observer<'a> {
     /// What changed since [`Self::look`], where that was called: `observed_changes`.
     pub fn changes(&self) -> Option<Value> {
         let before = self.before.take()?;
-        Some(before.and_then(|before| self.read_after(&before)).unwrap_or_else(|error| failed(&error)))
+        let read = before.and_then(|before| self.read_after(&before));
+        Some(match read {
+            Ok(mut told) => {
+                if let (true, Some(map)) = (self.process_ended(false), told.as_object_mut()) {
+                    map.insert("process_ended".into(), json!(true));
+                }
+                told
+            }
+            // Its silence is that of the dead: everything that it showed has gone with it.
+            Err(_) if self.process_ended(true) => {
+                json!({"process_ended": true, "window_closed": true, "complete": true})
+            }
+            Err(error) => failed(&error),
+        })
+    }
+
+    /// Whether the process has ended. One that has left the desktop may take a moment until it has.
+    fn process_ended(&self, expected: bool) -> bool {
+        let (Ok(target), Ok(platform)) = (&self.target, self.context.platform()) else { return false };
+        let until = Deadline::after_ms(if expected { ENDING_MS } else { 0 });
+        loop {
+            if matches!(platform.process_life(&target.process), ProcessLife::Gone | ProcessLife::OtherGeneration) {
+                return true;
+            }
+            if until.passed() {
+                return false;
+            }
+            std::thread::sleep(until.left().min(Duration::from_millis(ENDING_POLL_MS)));
+        }
     }
 
     fn read_after(&self, before: &Before) -> Result<Value, Error> {
@@ -120,7 +152,7 @@ impl<'a> Observer<'a> {
         settle(platform, target);
         let deadline = Deadline::after_ms(READ_MS);
         let mut out = Map::new();
-        let windows = platform.windows(std::slice::from_ref(&before.app), deadline)?;
+        let mut windows = platform.windows(std::slice::from_ref(&before.app), deadline)?;
         let surfaces = platform.surfaces(&before.app, deadline)?;
         let plan = ReadPlan { bounds: before.options.include_bounds, ..ReadPlan::contract(deadline) };
         let above = std::slice::from_ref(&before.above);
@@ -139,6 +171,8 @@ impl<'a> Observer<'a> {
             Err(error) if error.code() == Code::WindowNotFound => {
                 out.insert("window_closed".into(), json!(true));
                 out.insert("complete".into(), json!(true));
+                // It may have gone since the windows were listed.
+                windows = platform.windows(std::slice::from_ref(&before.app), deadline)?;
             }
             Err(error) => return Err(error),
         }
@@ -235,7 +269,12 @@ fn failed(error: &Error) -> Value {
 pub fn add(answer: Result<Value, Error>, changes: impl FnOnce() -> Option<Value>) -> Result<Value, Error> {
     match answer {
         Ok(mut data) => {
-            if let (Some(changes), Some(map)) = (changes(), data.as_object_mut()) {
+            if let Some(changes) = changes()
+                && let Some(map) = data.as_object_mut()
+            {
+                if let Some(details) = map.get_mut("details").and_then(Value::as_object_mut) {
+                    agree(details, &changes);
+                }
                 map.insert("observed_changes".into(), changes);
             }
             Ok(data)
@@ -248,9 +287,47 @@ pub fn add(answer: Result<Value, Error>, changes: impl FnOnce() -> Option<Value>
     }
 }
 
+/// An effect that nobody saw in time is one where the observation saw it: the answer must not say both. What is said of
+/// delivery stays: an effect elsewhere proves nothing (decisions D5).
+fn agree(details: &mut Map<String, Value>, changes: &Value) {
+    if !matches!(details.get("effect").and_then(Value::as_str), Some("none_observed" | "unknown")) {
+        return;
+    }
+    let any = |key: &str| changes[key].as_array().is_some_and(|list| !list.is_empty());
+    let ended = changes["process_ended"] == true;
+    let effect = if ended {
+        details.insert("process_ended".into(), json!(true));
+        return;
+    } else if any("windows_opened") || any("surfaces_opened") {
+        "surface_appeared"
+    } else if changes["window_closed"] == true {
+        "gone"
+    } else if ["windows_closed", "added", "removed", "changed", "moved", "replaced"].into_iter().any(any) {
+        "changed_elsewhere"
+    } else {
+        return;
+    };
+    details.insert("effect".into(), json!(effect));
+    details.insert("what".into(), json!("observed_changes"));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_effect_that_the_observation_saw_is_not_said_to_be_none() {
+        let told = |effect: &str, changes: Value| {
+            let data = add(Ok(json!({"details": {"effect": effect}})), || Some(changes)).unwrap();
+            data["details"]["effect"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(told("none_observed", json!({"window_closed": true})), "gone");
+        assert_eq!(told("none_observed", json!({"windows_opened": [{"id": "w"}], "changed": [1]})), "surface_appeared");
+        assert_eq!(told("unknown", json!({"changed": [1]})), "changed_elsewhere");
+        assert_eq!(told("none_observed", json!({"changed": [], "complete": true})), "none_observed");
+        assert_eq!(told("target_changed", json!({"window_closed": true})), "target_changed");
+        assert_eq!(told("none_observed", json!({"process_ended": true, "window_closed": true})), "none_observed");
+    }
 
     #[test]
     fn an_observation_never_changes_what_is_said_of_the_action() {

@@ -208,6 +208,8 @@ fn describe(action: &Action, after: &After, verified: bool, unheard: bool, detai
         Some(Effect { kind: EffectKind::SurfaceAppeared, .. }) => "surface_appeared",
         Some(Effect { kind: EffectKind::TargetChanged, .. }) => "target_changed",
         Some(_) => "changed_elsewhere",
+        // Nobody could look: that is not the same as nothing to see.
+        None if after.silent && !after.process_ended => "unknown",
         None => "none_observed",
     };
     details.insert("effect".into(), json!(token));

@@ -315,6 +315,13 @@ impl Store {
 
     /// Removes what killed writers left and, where there are too many, the oldest snapshots by time and then id; never
     /// the one just saved. Best effort: what was saved stays saved. Only under the lock.
+    /// Removes a snapshot of the caller's own; one that isn't there is no error.
+    pub fn remove(&self, id: &str) {
+        if let (true, Ok(_lock)) = (is_snapshot_id(id), self.lock()) {
+            private::remove_dir(&self.snapshots().join(id));
+        }
+    }
+
     fn prune(&self, latest: &str) {
         let Ok((ids, temporary)) = self.list() else { return };
         private::sweep(&temporary, ORPHAN_AGE);

@@ -11,9 +11,10 @@ use crate::error::{Code, Error, Result};
 use crate::observe::list::window_json;
 use crate::observe::target::{app_summary, find_app, matches};
 use crate::platform::apps::surface_json;
-use crate::platform::{App, Platform, ProcessKey, ProcessLife, Responsive, SurfaceInfo, Window};
-use crate::watch::{carry_silent, is_layer};
+use crate::platform::{App, Platform, ProcessKey, ProcessLife, SurfaceInfo, Window};
+use crate::watch::{is_layer, silence};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 /// Time for taking a baseline, in milliseconds.
@@ -25,11 +26,11 @@ pub struct Baseline {
     apps: Vec<App>,
     windows: Vec<Window>,
     surfaces: Vec<SurfaceInfo>,
-    active: Option<String>,
+    active: Option<Window>,
     /// The processes of the application that was named, where it was there.
     named: Vec<ProcessKey>,
-    /// Whether somebody was silent: then what isn't here is not known to be gone.
-    silent: bool,
+    /// Who was silent: of that, what isn't here is not known to be gone, and what is has other ids.
+    silent: Vec<ProcessKey>,
 }
 
 impl Baseline {
@@ -64,9 +65,8 @@ impl Baseline {
                 } else if !named.is_empty() {
                     out.windows = platform.windows(&named, deadline)?;
                 }
-                out.silent = out.windows.iter().any(|w| w.responsive == Responsive::No);
             }
-            EventKind::FocusChanged => out.active = platform.active_window(deadline)?.map(|w| w.id),
+            EventKind::FocusChanged => out.active = platform.active_window(deadline)?,
             EventKind::SurfaceAppeared | EventKind::SurfaceDismissed => {
                 let of = match (&args.app, known) {
                     // The application that was active when the wait began, whichever is active now.
@@ -80,7 +80,7 @@ impl Baseline {
             }
         }
         let whose = if named.is_empty() { &apps } else { &named };
-        out.silent |= whose.iter().any(|app| app.responsive == Responsive::No);
+        out.silent = silence::silent(whose, &out.windows);
         out.apps = apps;
         Ok(out)
     }
@@ -107,17 +107,36 @@ fn ear<'a>(context: &'a Context, args: &Wait) -> Ear<'a> {
     Ear::open(context, of)
 }
 
-fn wait_with(context: &Context, args: &Wait, kind: EventKind, before: Baseline, mut ear: Ear<'_>) -> Answer {
+fn wait_with(context: &Context, args: &Wait, kind: EventKind, mut before: Baseline, mut ear: Ear<'_>) -> Answer {
     let platform = context.platform()?;
+    let counts = json!({"windows": before.windows.len(), "apps": before.apps.len(), "surfaces": before.surfaces.len()});
+    // Who did not answer at some time: what happened in it then was not seen.
+    let unseen: RefCell<Vec<Value>> = RefCell::default();
+    let see = |look: &Baseline| {
+        for app in look.apps.iter().filter(|app| look.silent.contains(&app.process)) {
+            let row = app_summary(app);
+            if !unseen.borrow().contains(&row) {
+                unseen.borrow_mut().push(row);
+            }
+        }
+    };
+    see(&before);
     let describe = |error: Error| {
-        let counts =
-            json!({"windows": before.windows.len(), "apps": before.apps.len(), "surfaces": before.surfaces.len()});
-        let error = error.detail("event", json!(kind)).detail("baseline_counts", counts);
-        args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()))
+        let error = error.detail("event", json!(kind)).detail("baseline_counts", counts.clone());
+        let error = args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()));
+        match unseen.take() {
+            rows if rows.is_empty() => error,
+            rows => error.detail("unresponsive", rows).suggest(
+                "Some applications did not answer all the time: what happened in them is not known. Look again.",
+            ),
+        }
     };
     until_described(&mut ear, args.timeout(), "event", describe, super::passes, |deadline| {
         let mut now = Baseline::take(platform, args, kind, &before.named, deadline)?;
-        carry_silent(&mut now.windows, &before.windows);
+        see(&now);
+        silence::recover(&mut before.windows, &before.silent, &now.windows, &now.silent);
+        before.silent.retain(|process| now.silent.contains(process));
+        silence::carry(&mut now.windows, &before.windows, &now.silent);
         let found = change(platform, args, kind, &before, &now);
         if found.is_none() {
             replaced(platform, kind, &before, &now)?;
@@ -145,7 +164,7 @@ fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseli
             let have: HashSet<&str> = now.windows.iter().map(|w| w.id.as_str()).collect();
             let gone = before.windows.iter().filter(meant).find(|w| {
                 // A list with a silent member proves no absence (decisions D4), but an ended process does.
-                !have.contains(w.id.as_str()) && (!now.silent || ended(platform, &w.process))
+                !have.contains(w.id.as_str()) && (now.silent.is_empty() || ended(platform, &w.process))
             })?;
             event(
                 "window",
@@ -161,15 +180,12 @@ fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseli
             let gone = before.apps.iter().filter(app_meant).find(|a| ended(platform, &a.process))?;
             event("app", app_summary(gone))
         }
-        EventKind::FocusChanged => match &now.active {
-            active if *active == before.active => None,
-            Some(id) => {
-                let window = platform.active_window(Deadline::after_ms(BASELINE_MS)).ok().flatten();
-                let shown = window.filter(|w| w.id == *id).map_or_else(|| json!({"id": id}), |w| window_json(&w));
-                event("window", shown)
+        EventKind::FocusChanged => {
+            if !silence::moved(before.active.as_ref(), now.active.as_ref(), &now.silent) {
+                return None;
             }
-            None => event("window", Value::Null),
-        },
+            event("window", now.active.as_ref().map_or(Value::Null, window_json))
+        }
         EventKind::SurfaceAppeared => {
             let had: HashSet<&str> = before.surfaces.iter().map(|s| s.id.as_str()).collect();
             let new = now.surfaces.iter().find(|s| !had.contains(s.id.as_str()))?;
@@ -177,7 +193,7 @@ fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseli
         }
         EventKind::SurfaceDismissed => {
             let have: HashSet<&str> = now.surfaces.iter().map(|s| s.id.as_str()).collect();
-            let gone = before.surfaces.iter().find(|s| !have.contains(s.id.as_str()) && !now.silent)?;
+            let gone = before.surfaces.iter().find(|s| !have.contains(s.id.as_str()) && now.silent.is_empty())?;
             event("surface", surface_json(gone))
         }
     }

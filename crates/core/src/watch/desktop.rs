@@ -1,10 +1,10 @@
 //! Windows, applications and surfaces, and what came and went between two looks.
 
-use super::{Lines, fields};
+use super::{Lines, fields, silence};
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::observe::list::window_json;
-use crate::observe::target::app_summary;
+use crate::observe::target::{app_summary, unresponsive};
 use crate::platform::apps::surface_json;
 use crate::platform::{App, Platform, ProcessKey, ProcessLife, Responsive, SurfaceInfo, Window};
 use crate::vocab::surface::Surface;
@@ -17,8 +17,11 @@ pub struct Desktop {
     apps: Vec<App>,
     pub windows: Vec<Window>,
     surfaces: Vec<SurfaceInfo>,
-    active: Option<String>,
-    silent: bool,
+    /// Whether the layers of the process that is looked at alone were seen once.
+    layers_known: bool,
+    active: Option<Window>,
+    /// The processes that did not answer.
+    silent: Vec<ProcessKey>,
 }
 
 impl Desktop {
@@ -37,10 +40,10 @@ impl Desktop {
                 surfaces.extend(platform.surfaces(app, deadline)?.into_iter().filter(is_layer));
             }
         }
-        let active = windows.iter().find(|w| w.focused.says_yes()).map(|w| w.id.clone());
-        let silent = apps.iter().any(|app| app.responsive == Responsive::No)
-            || windows.iter().any(|w| w.responsive == Responsive::No);
-        Ok(Self { of, apps, windows, surfaces, active, silent })
+        let active = windows.iter().find(|w| w.focused.says_yes()).cloned();
+        let silent = silence::silent(&apps, &windows);
+        let layers_known = silent.is_empty();
+        Ok(Self { of, apps, windows, surfaces, layers_known, active, silent })
     }
 
     /// The process that is looked at alone.
@@ -48,13 +51,32 @@ impl Desktop {
         self.of.clone()
     }
 
-    /// The same where silent applications are as they were before.
-    pub fn settled(mut self, before: &Self) -> Self {
-        carry_silent(&mut self.windows, &before.windows);
-        if self.silent && self.of.is_some() {
-            self.surfaces.clone_from(&before.surfaces);
+    /// Makes this look and the one before comparable: what is silent is as it was before, and what was silent was then
+    /// as it is now.
+    pub fn settle(&mut self, before: &mut Self) {
+        silence::recover(&mut before.windows, &before.silent, &self.windows, &self.silent);
+        silence::carry(&mut self.windows, &before.windows, &self.silent);
+        if self.of.is_some() {
+            match (before.silent.is_empty(), self.silent.is_empty()) {
+                (_, false) => self.surfaces.clone_from(&before.surfaces),
+                (false, true) if !before.layers_known => before.surfaces.clone_from(&self.surfaces),
+                _ => {}
+            }
+            self.layers_known = before.layers_known || self.silent.is_empty();
         }
-        self
+        if !silence::moved(before.active.as_ref(), self.active.as_ref(), &self.silent) && self.active.is_none() {
+            self.active.clone_from(&before.active);
+        }
+    }
+
+    /// The applications that did not answer.
+    pub fn unanswered(&self) -> Vec<&App> {
+        self.apps.iter().filter(|app| self.silent.contains(&app.process)).collect()
+    }
+
+    /// Whether this process did not answer.
+    pub fn is_silent(&self, process: &ProcessKey) -> bool {
+        self.silent.contains(process)
     }
 
     /// Whether the process that was named has ended.
@@ -84,33 +106,51 @@ impl Desktop {
         for surface in self.surfaces.iter().filter(|s| !before.surfaces.iter().any(|b| b.id == s.id)) {
             lines.tell("surface-appeared", fields([("surface", surface_json(surface))]));
         }
-        for surface in before.surfaces.iter().filter(|s| !self.silent && !self.surfaces.iter().any(|n| n.id == s.id)) {
+        for surface in
+            before.surfaces.iter().filter(|s| self.silent.is_empty() && !self.surfaces.iter().any(|n| n.id == s.id))
+        {
             lines.tell("surface-dismissed", fields([("surface", surface_json(surface))]));
         }
         for window in before.windows.iter().filter(|w| !self.windows.iter().any(|n| n.id == w.id)) {
             // A list with a silent member proves no absence (decisions D4), but an ended process does.
-            if !self.silent || ended(platform, &window.process) {
+            if self.silent.is_empty() || ended(platform, &window.process) {
                 lines.tell("window-closed", fields([("window", super::super::observe::target::summary(window))]));
             }
         }
         for app in before.apps.iter().filter(|a| ended(platform, &a.process)) {
             lines.tell("app-terminated", fields([("app", app_summary(app))]));
         }
-        if self.active != before.active {
-            let window = self.windows.iter().find(|w| Some(&w.id) == self.active.as_ref());
-            lines.tell("focus-changed", fields([("window", window.map_or(serde_json::Value::Null, window_json))]));
+        if silence::moved(before.active.as_ref(), self.active.as_ref(), &self.silent) {
+            let window = self.active.as_ref().map_or(serde_json::Value::Null, window_json);
+            lines.tell("focus-changed", fields([("window", window)]));
+        }
+        self.tell_silence(platform, before, lines);
+    }
+
+    /// Who stopped answering, and who answers again. What happens in between is not seen.
+    pub fn tell_silence(&self, platform: &dyn Platform, before: &Self, lines: &mut Lines<'_>) {
+        for app in self.unanswered().into_iter().filter(|app| !before.silent.contains(&app.process)) {
+            self.tell_unreadable(app, lines);
+        }
+        for process in before.silent.iter().filter(|p| !self.silent.contains(p) && !ended(platform, p)) {
+            if let Some(app) = self.apps.iter().find(|app| app.process == *process) {
+                lines.tell("readable", fields([("app", app_summary(app))]));
+            }
         }
     }
-}
 
-/// Puts the windows of silent processes as they were before: an application that doesn't answer is listed by what the
-/// window system knows of it, under other ids, and has opened and closed nothing by that.
-pub fn carry_silent(now: &mut Vec<Window>, before: &[Window]) {
-    let silent: Vec<ProcessKey> =
-        now.iter().filter(|w| w.responsive == Responsive::No).map(|w| w.process.clone()).collect();
-    let had = |process: &ProcessKey| before.iter().any(|w| w.process == *process);
-    now.retain(|w| !silent.contains(&w.process) || !had(&w.process));
-    now.extend(before.iter().filter(|w| silent.contains(&w.process)).cloned());
+    /// Says of everybody who doesn't answer that it is so.
+    pub fn tell_unanswered(&self, lines: &mut Lines<'_>) {
+        for app in self.unanswered() {
+            self.tell_unreadable(app, lines);
+        }
+    }
+
+    fn tell_unreadable(&self, app: &App, lines: &mut Lines<'_>) {
+        let error = unresponsive(&[(app.name.as_str(), app.process.pid)]).to_json();
+        lines.unseen = true;
+        lines.tell("unreadable", fields([("app", app_summary(app)), ("error", error)]));
+    }
 }
 
 /// Whether the surface comes and goes by itself: windows and the focus are told as such.

@@ -2,6 +2,7 @@
 //! a line is never a toolkit's bare word; when to look is what the toolkits announce.
 
 mod desktop;
+pub(crate) mod silence;
 mod window;
 
 use crate::command::watch::Watch;
@@ -13,7 +14,7 @@ use crate::observe::target;
 use crate::session::now_ms;
 use crate::wait::ear::{Ear, Of};
 use desktop::Desktop;
-pub(crate) use desktop::{carry_silent, is_layer};
+pub(crate) use desktop::is_layer;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 use window::Trees;
@@ -48,6 +49,8 @@ struct Lines<'a> {
     count: usize,
     kept: Vec<Value>,
     end: Option<End>,
+    /// Whether something could not be seen at some time.
+    unseen: bool,
 }
 
 impl Lines<'_> {
@@ -106,7 +109,8 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
     let mut desktop = Desktop::look(platform, process.clone(), first)?;
     let mut trees = Trees::new(args, process);
     trees.begin(context, &desktop, first)?;
-    let mut lines = Lines { context, max: args.lines(), count: 0, kept: Vec::new(), end: None };
+    let mut lines = Lines { context, max: args.lines(), count: 0, kept: Vec::new(), end: None, unseen: false };
+    desktop.tell_unanswered(&mut lines);
     let mut cost = std::time::Duration::ZERO;
     let mut unread: Option<Code> = None;
     let end = loop {
@@ -126,6 +130,7 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
             Ok(false) => {}
             Err(error) if unread != Some(error.code()) => {
                 unread = Some(error.code());
+                lines.unseen = true;
                 lines.tell("unreadable", fields([("error", error.to_json())]));
             }
             Err(_) => {}
@@ -134,6 +139,12 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
     let mut out = Map::new();
     out.insert("lines".into(), json!(lines.count));
     out.insert("ended".into(), json!(end.token()));
+    // What nobody could see is not told, and not known to be nothing.
+    out.insert("complete".into(), json!(!lines.unseen));
+    let silent: Vec<Value> = desktop.unanswered().into_iter().map(target::app_summary).collect();
+    if !silent.is_empty() {
+        out.insert("unresponsive".into(), Value::Array(silent));
+    }
     out.insert("elapsed_ms".into(), json!(begun.elapsed().as_millis() as u64));
     if !lines.kept.is_empty() {
         out.insert("events".into(), Value::Array(lines.kept));
@@ -145,7 +156,8 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
 fn round(context: &Context, desktop: &mut Desktop, trees: &mut Trees<'_>, lines: &mut Lines<'_>) -> Result<bool> {
     let platform = context.platform()?;
     let deadline = Deadline::after_ms(LOOK_MS);
-    let now = Desktop::look(platform, desktop.of(), deadline)?.settled(desktop);
+    let mut now = Desktop::look(platform, desktop.of(), deadline)?;
+    now.settle(desktop);
     now.tell_since(platform, desktop, lines);
     *desktop = now;
     if desktop.target_ended(platform) || trees.target_closed(desktop) {

@@ -10,15 +10,21 @@ use crate::deadline::Deadline;
 use crate::error::{Code, Result};
 use crate::observe::changes::Changes;
 use crate::observe::delta::compare;
+use crate::observe::locate::Root;
+use crate::observe::saved;
 use crate::observe::snapshot::{Kept, keep, options, read};
 use crate::platform::{ProcessKey, Responsive};
 use crate::refs::baseline::Baseline;
 use crate::tree::present::{Options, present};
+use crate::tree::raw::RawTree;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// Windows of one application whose trees are watched at most.
 const MAX_WINDOWS: usize = 8;
+/// Snapshots that one watch leaves: those of its last lines. Older ones it takes away itself, or a busy application would
+/// push out what its caller saved.
+const MAX_SNAPSHOTS: usize = 24;
 /// Lists of a comparison that become lines, and the event of each.
 const LISTS: [(&str, &str); 7] = [
     ("added", "added"),
@@ -41,12 +47,14 @@ pub struct Trees<'a> {
     args: &'a Watch,
     process: Option<ProcessKey>,
     seen: HashMap<String, Seen>,
+    /// Its snapshots, the oldest first.
+    saved: VecDeque<String>,
 }
 
 impl<'a> Trees<'a> {
     /// Nothing yet. Without a process that was named no tree is read.
     pub fn new(args: &'a Watch, process: Option<ProcessKey>) -> Self {
-        Self { args, process, seen: HashMap::new() }
+        Self { args, process, seen: HashMap::new(), saved: VecDeque::new() }
     }
 
     fn ids(&self, desktop: &Desktop) -> Vec<String> {
@@ -54,7 +62,10 @@ impl<'a> Trees<'a> {
             return Vec::new();
         }
         let meant = |id: &str| self.args.window_id.as_deref().is_none_or(|wanted| wanted == id);
-        let readable = desktop.windows.iter().filter(|w| w.root.is_some() && w.responsive == Responsive::Yes);
+        let readable = desktop
+            .windows
+            .iter()
+            .filter(|w| w.root.is_some() && w.responsive == Responsive::Yes && !desktop.is_silent(&w.process));
         readable.map(|w| w.id.clone()).filter(|id| meant(id)).take(MAX_WINDOWS).collect()
     }
 
@@ -64,10 +75,23 @@ impl<'a> Trees<'a> {
 
     fn save(&mut self, context: &Context, id: &str, view: &Options, deadline: Deadline) -> Result<()> {
         let (root, tree) = read(context, &self.arguments(id), deadline)?;
-        let kept = keep(context, root, tree, view)?;
+        let kept = self.keep(context, root, tree, view)?;
         let base = Baseline::of(&kept.tree, &kept.presented, &kept.numbered, view);
         self.seen.insert(id.to_owned(), Seen { base, kept });
         Ok(())
+    }
+
+    /// Saves what was read, and takes away what was saved long ago.
+    fn keep(&mut self, context: &Context, root: Root, tree: RawTree, view: &Options) -> Result<Kept> {
+        let kept = keep(context, root, tree, view)?;
+        self.saved.push_back(kept.map.snapshot_id.clone());
+        if self.saved.len() > MAX_SNAPSHOTS {
+            let current = |id: &String| self.seen.values().any(|seen| seen.kept.map.snapshot_id == *id);
+            if let Some(old) = self.saved.iter().position(|id| !current(id)).and_then(|at| self.saved.remove(at)) {
+                saved::store(context)?.remove(&old);
+            }
+        }
+        Ok(kept)
     }
 
     /// The first look: what changes is told from here.
@@ -112,7 +136,8 @@ impl<'a> Trees<'a> {
             if delta.is_empty() {
                 continue;
             }
-            let kept = keep(context, root, tree, &view)?;
+            let kept = self.keep(context, root, tree, &view)?;
+            let Some(was) = self.seen.get(&id) else { continue };
             let base = Baseline::of(&kept.tree, &kept.presented, &kept.numbered, &view);
             let changes = Changes::new(&was.base, Some(&was.kept.map), &kept, true);
             let mut all = Map::new();
