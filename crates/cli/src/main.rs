@@ -3,10 +3,10 @@
 mod args;
 mod docs;
 mod host;
-mod limits;
 mod logging;
 mod output;
 mod parse_error;
+mod signals;
 mod stdin;
 mod streams;
 
@@ -21,7 +21,7 @@ use std::ffi::OsString;
 const DOCS: &str = "__docs";
 
 fn main() {
-    limits::survive_file_size();
+    signals::survive_file_size();
     std::panic::set_hook(Box::new(|info| {
         // Whatever broke, the caller gets an answer that it can parse; nothing is known about delivery.
         output::complain(&format!("internal error: {info}"));
@@ -55,6 +55,7 @@ fn run(argv: &[OsString]) -> i32 {
     {
         return desktop_run(args);
     }
+    signals::answer_before_the_end(&command);
     let name = command.name();
     let format = output::format_of(&command);
     let answer = match Context::new(globals, Box::new(|name| std::env::var_os(name)), Box::new(host::Machine)) {

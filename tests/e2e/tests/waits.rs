@@ -296,6 +296,27 @@ fn watch_ends_with_its_target() {
     assert_eq!(desk.err(&["watch", "--max", "0"])["code"], "INVALID_ARGS");
 }
 
+/// Told to end, it gives its answer first.
+#[test]
+fn a_watch_that_is_ended_answers() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "controls");
+    for signal in ["TERM", "INT"] {
+        let child = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "60000"]);
+        std::thread::sleep(Duration::from_millis(2_000));
+        live.fixture.control(&format!("rename dead {signal}"));
+        std::thread::sleep(Duration::from_millis(1_000));
+        let pid = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", signal, &pid]).status().expect("kill").success());
+        let out = child.wait_with_output().expect("it ends");
+        let text = String::from_utf8(out.stdout).expect("UTF-8");
+        let last: Value = serde_json::from_str(text.lines().last().expect("the answer")).expect("JSON");
+        let before = text.lines().count() as u64 - 1;
+        assert_eq!((out.status.code(), before >= 1), (Some(0), true), "{signal}: {text}");
+        assert_eq!((&last["data"]["ended"], &last["data"]["lines"]), (&json!("signal"), &json!(before)), "{text}");
+    }
+}
+
 /// An application that was stopped is listed by other names and ids; it has opened and closed nothing by that.
 #[test]
 fn a_stopped_application_has_opened_and_closed_nothing() {
