@@ -170,6 +170,103 @@ fn menu_of_a_recycled_row_firefox() {
     menu_of_a_recycled_row("firefox");
 }
 
+/// A list of GTK 4 whose rows have a popover each that stays open. What is pressed is written down with the row that the
+/// place shows then; when the file `turn` comes, the place of the second row gets another item.
+const ROW_POPOVERS: &str = r#"
+import gi, os, sys
+gi.require_version('Gtk', '4.0')
+from gi.repository import Gtk, Gio, GLib, GObject
+log, turn = sys.argv[1:3]
+class Item(GObject.Object):
+    def __init__(self, text):
+        super().__init__()
+        self.text = text
+store = Gio.ListStore.new(Item)
+store.splice(0, 0, [Item('Person%03d' % i) for i in range(3)])
+def setup(_, cell):
+    box = Gtk.Box()
+    box.append(Gtk.Label(hexpand=True))
+    remove = Gtk.Button(label='Remove')
+    def removed(_):
+        with open(log, 'a') as f:
+            f.write(cell.get_item().text + '\n')
+    remove.connect('clicked', removed)
+    popover = Gtk.Popover(autohide=False)
+    popover.set_child(remove)
+    more = Gtk.MenuButton(label='More')
+    more.set_popover(popover)
+    box.append(more)
+    cell.set_child(box)
+def bind(_, cell):
+    cell.get_child().get_first_child().set_label(cell.get_item().text)
+factory = Gtk.SignalListItemFactory()
+factory.connect('setup', setup)
+factory.connect('bind', bind)
+def look():
+    if not os.path.exists(turn):
+        return True
+    cell = store.get_item(1)
+    cell.text = 'Zed'
+    label = view.get_first_child().get_next_sibling().get_first_child().get_first_child()
+    label.set_label('Zed')
+    return False
+def build(app):
+    global view
+    window = Gtk.ApplicationWindow(application=app, title='Row popovers', default_width=300, default_height=300)
+    view = Gtk.ListView(model=Gtk.NoSelection(model=store), factory=factory)
+    window.set_child(view)
+    window.present()
+    GLib.timeout_add(50, look)
+app = Gtk.Application(application_id='org.example.RowPopovers')
+app.connect('activate', build)
+app.run([])
+"#;
+
+/// A popover inside a row of GTK 4, observed by itself: its place shows another item while it is open.
+#[test]
+fn popover_of_a_recycled_row_gtk4() {
+    let desk = Desk::new();
+    let (log, turn) = (desk.dir.path().join("removed"), desk.dir.path().join("turn"));
+    let (log_arg, turn_arg) = (log.display().to_string(), turn.display().to_string());
+    let _app = desk.launch(&["/usr/bin/python3", "-c", ROW_POPOVERS, &log_arg, &turn_arg], 15);
+    let name = desk.ok(&["list-windows"])[0]["app_name"].as_str().expect("a name").to_owned();
+    let window = || desk.ok(&["snapshot", "--app", &name, "--max-depth", "50"]);
+    let removed = || std::fs::read_to_string(&log).unwrap_or_default();
+    let data = window();
+    // Of the button's two elements of one name the inner one can be pressed.
+    let mores: Vec<&Value> = nodes(&data["tree"])
+        .into_iter()
+        .filter(|n| n["name"] == "More" && n["available_actions"].to_string().contains("Click"))
+        .collect();
+    assert_eq!(mores.len(), 3, "{data:#}");
+    desk.ok(&["click", mores[1]["ref_id"].as_str().expect("a ref")]);
+    let scope = ["--app", &name, "--surface", "popover"];
+    let refs = wait_for("the row's popover", || {
+        let seen = desk.cli(&[&["snapshot"], &scope[..]].concat());
+        let found = desk.cli(&[&["find", "--name", "Remove", "--first"], &scope[..]].concat());
+        let remove = refs_named(&(seen.code == 0).then(|| seen.data())?, "button", "Remove").pop()?;
+        let found = (found.code == 0).then(|| found.data())?["match"]["ref_id"].as_str()?.to_owned();
+        Some([remove, found])
+    });
+    std::fs::write(&turn, "").expect("the file");
+    wait_for("the place to show another row", || {
+        nodes(&window()["tree"]).iter().any(|n| n["name"] == "Zed").then_some(())
+    });
+    for old in &refs {
+        let error = desk.err(&["click", old]);
+        assert_eq!(
+            (&error["code"], &error["details"]["kind"], &error["disposition"]["delivery"]),
+            (&json!(STALE), &json!("context_changed"), &json!("not_delivered")),
+            "{error}"
+        );
+    }
+    assert_eq!(removed(), "");
+    // The popover is open and works: it is the other row's.
+    let fresh = desk.ok(&[&["snapshot"], &scope[..]].concat());
+    desk.ok(&["click", &refs_named(&fresh, "button", "Remove")[0]]);
+    wait_for("the press", || (removed() == "Zed\n").then_some(()));
+}
+
 /// A row that nothing touched stays reachable, although another one in the same list was recycled.
 #[test]
 fn unmoved_row_of_a_recycling_list_still_acts() {
