@@ -5,7 +5,6 @@ use agent_desktop_core::command::values::Format;
 use agent_desktop_core::envelope::{Answer, envelope};
 use serde_json::Value;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,29 +56,11 @@ pub fn line(name: &str, answer: &Answer) -> String {
     envelope(name, answer).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Lines that were printed before the answer.
-static EMITTED: AtomicU64 = AtomicU64::new(0);
-
-/// Prints the answer that `data` makes of the number of lines before it, and ends the program: nothing is printed after.
-#[cfg(unix)]
-pub fn end_with(name: &str, data: impl FnOnce(u64) -> Value) -> ! {
-    let mut out = std::io::stdout().lock();
-    let text = line(name, &Ok(data(EMITTED.load(Ordering::Relaxed)))) + "\n";
-    let exit = match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Exit::Done,
-        Err(_) => Exit::Refused,
-    };
-    std::process::exit(exit as i32)
-}
-
 /// Prints one line before the answer, at once; whether anybody reads it.
 pub fn emit(line: &Value) -> bool {
-    // Counted with the output locked: whoever prints an answer meanwhile counts what stands before it.
     let text = line.to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") + "\n";
     let mut out = std::io::stdout().lock();
-    let read = out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok();
-    EMITTED.fetch_add(u64::from(read), Ordering::Relaxed);
-    read
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
 }
 
 /// Prints a line on standard error, whether or not anybody reads it.

@@ -103,7 +103,16 @@ impl Apps for LinuxPlatform {
         let all = self.list_windows(&apps, windows.as_deref(), deadline);
         let mut focused = all.into_iter().filter(|w| w.focused.says_yes());
         // Two that claim it are none.
-        Ok(focused.next().filter(|_| focused.next().is_none()))
+        let only = focused.next().filter(|_| focused.next().is_none());
+        if only.is_none() && self.x_is_late() {
+            return Err(Error::before(
+                Code::Timeout,
+                "the display did not answer in time: which window is active is not known",
+            )
+            .kind("display_late")
+            .retry_after(500));
+        }
+        Ok(only)
     }
 
     fn surfaces(&self, app: &App, deadline: Deadline) -> Result<Vec<SurfaceInfo>, Error> {

@@ -1,7 +1,7 @@
 //! Waits that are woken by what applications and the X server announce, and `watch`. The fixture's own log says when
 //! something changed; the kernel says what a wait costs.
 
-use agent_desktop_e2e::{Desk, Live, NATIVE, nodes};
+use agent_desktop_e2e::{Desk, Live, NATIVE, nodes, wait_for};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -401,7 +401,11 @@ fn an_application_that_was_stopped_before_the_wait() {
 fn a_busy_watch_pushes_out_nothing_of_its_caller() {
     let desk = Desk::new();
     let live = Live::start(&desk, "gtk3", "controls");
+    // As many of its own as are kept.
     let save = live.only("button", "Save");
+    for _ in 0..110 {
+        desk.ok(&["find", "--app", &live.app, "--role", "button", "--first"]);
+    }
     let watch = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "60000", "--max", "140"]);
     std::thread::sleep(Duration::from_millis(2_000));
     let mut lines = BufReader::new(watch.stdout.expect("its output")).lines();
@@ -415,6 +419,73 @@ fn a_busy_watch_pushes_out_nothing_of_its_caller() {
         }
     }
     desk.ok(&["get", &save]);
-    let kept = std::fs::read_dir(desk.dir.path().join("state/snapshots")).map(Iterator::count);
-    assert!(kept.is_ok_and(|count| count < 40));
+    let kept = std::fs::read_dir(desk.dir.path().join("state/snapshots")).expect("snapshots");
+    let of_watch =
+        |e: std::io::Result<std::fs::DirEntry>| e.is_ok_and(|e| e.file_name().to_string_lossy().starts_with("sw-"));
+    assert!((1..=24).contains(&kept.map(of_watch).filter(|w| *w).count()));
+}
+
+/// One application is silent; what another one closes is told all the same, once. A stopped application's window is watched
+/// by the id that it had then, also when it goes on.
+#[test]
+fn a_silent_application_hides_nothing_of_another() {
+    let desk = Desk::new();
+    let (first, second) = (Live::start(&desk, "gtk3", "controls"), Live::start(&desk, "qt5", "dialogs"));
+    second.fixture.control("show_dialog A");
+    wait_for("the dialog", || desk.ok(&["list-windows"]).to_string().contains("Dialog A").then_some(()));
+    first.fixture.app.signal("STOP");
+    let by_system = desk.ok(&["list-windows"]);
+    let its = |w: &&Value| w["pid"] == first.fixture.app.pid();
+    let id = by_system.as_array().and_then(|w| w.iter().find(its)).expect("its window")["id"].as_str().expect("an id");
+    let watch = desk.cli_spawn(&["watch", "--for", "12000"]);
+    let wait = desk.cli_spawn(&["wait", "--event", "window-closed", "--timeout", "12000"]);
+    let own = desk.cli_spawn(&["watch", "--window-id", id, "--for", "12000"]);
+    std::thread::sleep(Duration::from_millis(5_000));
+    second.fixture.control("close_dialog");
+    let told = answer(wait).0;
+    assert_eq!(told["data"]["event"]["window"]["title"], "Dialog A", "{told}");
+    first.fixture.app.signal("CONT");
+    let text = |child: Child| String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("UTF-8");
+    let (all, own) = (text(watch), text(own));
+    let closed: Vec<&str> = all.lines().filter(|l| l.contains("window-closed")).collect();
+    assert!(closed.len() == 1 && closed[0].contains("Dialog A"), "{all}");
+    assert!(own.contains("\"readable\"") && own.contains("\"ended\":\"time\""), "{own}");
+}
+
+/// Nobody reads its lines: a watch that is told to end ends all the same. What was ignored at its start stays so.
+#[test]
+fn a_watch_whose_reader_stalls_ends() {
+    let desk = Desk::new();
+    let live = Live::start(&desk, "gtk3", "controls");
+    let mut child = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "120000"]);
+    std::thread::sleep(Duration::from_millis(1_500));
+    // More than a pipe holds.
+    let long = "x".repeat(3_000);
+    for turn in 0..60 {
+        live.fixture.control(&format!("rename dead {turn} {long}"));
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    std::thread::sleep(Duration::from_millis(2_000));
+    let signal = |child: &Child, name: &str| {
+        let pid = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", name, &pid]).status().expect("kill").success());
+    };
+    signal(&child, "TERM");
+    signal(&child, "TERM");
+    let ended = wait_for("its end", || child.try_wait().expect("its state"));
+    assert!(ended.code().is_some(), "{ended:?}");
+    let mut command = desk.command("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(agent_desktop_e2e::binary("agent-desktop"));
+    command.args(["watch", "--app", &live.app, "--for", "6000"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(2_000));
+    signal(&child, "HUP");
+    let last = answer_of_lines(child);
+    assert_eq!(last["data"]["ended"], "time", "{last}");
+}
+
+fn answer_of_lines(child: Child) -> Value {
+    let out = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    serde_json::from_str(text.lines().last().expect("the answer")).expect("JSON")
 }

@@ -38,6 +38,10 @@ impl Host for Machine {
         if crate::output::emit(line) { Emitted::Printed } else { Emitted::Closed }
     }
 
+    fn is_interrupted(&self) -> bool {
+        crate::signals::came()
+    }
+
     fn desktops(&self) -> Option<&dyn command::Desktops> {
         Some(self)
     }

@@ -179,7 +179,10 @@ impl<'a> Observer<'a> {
         let brief = |w: &Window| json!({"id": w.id, "title": w.title});
         let lacks = |list: &[Window], w: &Window| !list.iter().any(|other| other.id == w.id);
         let opened: Vec<Value> = windows.iter().filter(|w| lacks(&before.windows, w)).map(brief).collect();
-        let closed: Vec<Value> = before.windows.iter().filter(|w| lacks(&windows, w)).map(brief).collect();
+        // The window system may still list what its application has given up.
+        let given_up = |w: &Window| out.contains_key("window_closed") && w.root.as_ref() == Some(&before.window.handle);
+        let closed = before.windows.iter().filter(|w| lacks(&windows, w) || given_up(w)).map(brief);
+        let closed: Vec<Value> = closed.collect();
         let new = |s: &&SurfaceInfo| !before.surfaces.iter().any(|other| other.root == s.root);
         let shown: Vec<Value> = surfaces.iter().filter(new).map(surface_json).collect();
         for (key, list) in [("windows_opened", opened), ("windows_closed", closed), ("surfaces_opened", shown)] {
@@ -297,7 +300,7 @@ fn agree(details: &mut Map<String, Value>, changes: &Value) {
     let ended = changes["process_ended"] == true;
     let effect = if ended {
         details.insert("process_ended".into(), json!(true));
-        return;
+        "process_ended"
     } else if any("windows_opened") || any("surfaces_opened") {
         "surface_appeared"
     } else if changes["window_closed"] == true {
@@ -326,7 +329,7 @@ mod tests {
         assert_eq!(told("unknown", json!({"changed": [1]})), "changed_elsewhere");
         assert_eq!(told("none_observed", json!({"changed": [], "complete": true})), "none_observed");
         assert_eq!(told("target_changed", json!({"window_closed": true})), "target_changed");
-        assert_eq!(told("none_observed", json!({"process_ended": true, "window_closed": true})), "none_observed");
+        assert_eq!(told("none_observed", json!({"process_ended": true, "window_closed": true})), "process_ended");
     }
 
     #[test]

@@ -209,7 +209,8 @@ fn describe(action: &Action, after: &After, verified: bool, unheard: bool, detai
         Some(Effect { kind: EffectKind::TargetChanged, .. }) => "target_changed",
         Some(_) => "changed_elsewhere",
         // Nobody could look: that is not the same as nothing to see.
-        None if after.silent && !after.process_ended => "unknown",
+        None if after.process_ended => "process_ended",
+        None if after.silent || after.facts.is_none() => "unknown",
         None => "none_observed",
     };
     details.insert("effect".into(), json!(token));

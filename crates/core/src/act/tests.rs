@@ -200,7 +200,7 @@ fn crash_is_not_gone() {
     });
     *scene.fake.dies.borrow_mut() = true;
     let answer = scene.act(1, Action::Click).unwrap();
-    assert_eq!(answer["details"]["effect"], "none_observed");
+    assert_eq!(answer["details"]["effect"], "process_ended");
     assert_eq!(answer["details"]["process_ended"], true);
 }
 
@@ -215,7 +215,7 @@ fn an_ending_process_that_has_left_the_desktop_is_not_gone() {
     *scene.fake.left_the_bus.borrow_mut() = true;
     let answer = scene.act(1, Action::Click).unwrap();
     assert_eq!(answer["details"]["process_ended"], true);
-    assert_eq!(answer["details"]["effect"], "none_observed");
+    assert_eq!(answer["details"]["effect"], "process_ended");
 }
 
 #[test]

@@ -66,6 +66,11 @@ pub trait Host {
         Emitted::NoStream
     }
 
+    /// Whether the program was told to end: a command that runs until then answers with what it has.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
     /// Private desktops, where the platform has them.
     fn desktops(&self) -> Option<&dyn Desktops> {
         None
@@ -207,6 +212,11 @@ impl Context {
     /// Prints a line before the answer, where there is somewhere to.
     pub fn emit(&self, line: &Value) -> Emitted {
         if self.in_batch { Emitted::NoStream } else { self.machine.host.emit(line) }
+    }
+
+    /// Whether the program was told to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.machine.host.is_interrupted()
     }
 
     /// What the face knows about this machine.

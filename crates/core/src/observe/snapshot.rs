@@ -163,6 +163,16 @@ pub(crate) fn keep(context: &Context, root: locate::Root, tree: RawTree, options
     keep_as(context, root, tree, options, &SnapshotId::generate(), None, &[])
 }
 
+/// The same for a `watch`, which saves without being asked.
+pub(crate) fn keep_watched(
+    context: &Context,
+    root: locate::Root,
+    tree: RawTree,
+    options: &Options,
+) -> Result<Kept, Error> {
+    keep_as(context, root, tree, options, &SnapshotId::of_watch(), None, &[])
+}
+
 fn keep_as(
     context: &Context,
     root: locate::Root,

@@ -10,6 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MIN_CHARS: usize = 3;
 const MAX_CHARS: usize = 64;
 const MIN_DIGITS: usize = 4;
+/// How ids of what a `watch` saves begin.
+const OF_WATCH: &str = "sw-";
 
 /// The id of a snapshot. Safe as the name of a directory: letters, digits, `-`, `_` only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,10 +21,17 @@ pub struct SnapshotId(Box<str>);
 impl SnapshotId {
     /// A new id: `s` and at least four base-36 digits of a mix of time, process, counter and a random hasher.
     pub fn generate() -> Self {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let mix = RandomState::new().hash_one((nanos, std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
-        Self(format!("s{}", base36(mix)).into())
+        Self(format!("s{}", base36(mixed())).into())
+    }
+
+    /// A new id for what a `watch` saves: no other id has a hyphen there.
+    pub fn of_watch() -> Self {
+        Self(format!("{OF_WATCH}{}", base36(mixed())).into())
+    }
+
+    /// Whether a `watch` saved the snapshot with this id.
+    pub fn is_of_watch(id: &str) -> bool {
+        id.starts_with(OF_WATCH)
     }
 
     /// The id that a caller names: 3 to 64 letters, digits, `-`, `_`.
@@ -104,6 +113,13 @@ impl fmt::Display for RefId {
     }
 }
 
+/// A mix of time, process, counter and a random hasher.
+fn mixed() -> u64 {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+    RandomState::new().hash_one((nanos, std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)))
+}
+
 fn base36(mut value: u64) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut out = Vec::with_capacity(13);
@@ -125,6 +141,9 @@ mod tests {
         assert_ne!(a, b);
         assert!(a.as_str().starts_with('s') && a.as_str().len() >= 5);
         assert_eq!(SnapshotId::parse(a.as_str()).unwrap(), a);
+        let watched = SnapshotId::of_watch();
+        assert_eq!(SnapshotId::parse(watched.as_str()).unwrap(), watched);
+        assert_eq!((SnapshotId::is_of_watch(watched.as_str()), SnapshotId::is_of_watch(a.as_str())), (true, false));
     }
 
     #[test]

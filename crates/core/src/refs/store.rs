@@ -13,6 +13,7 @@
 //! the last step, so that a drill reads and writes one state.
 
 use super::baseline::{self, Baseline};
+use super::id::SnapshotId;
 use crate::error::{Code, Error, Result};
 use crate::state::private;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -313,8 +314,6 @@ impl Store {
         Ok((ids, temporary))
     }
 
-    /// Removes what killed writers left and, where there are too many, the oldest snapshots by time and then id; never
-    /// the one just saved. Best effort: what was saved stays saved. Only under the lock.
     /// Removes a snapshot of the caller's own; one that isn't there is no error.
     pub fn remove(&self, id: &str) {
         if let (true, Ok(_lock)) = (is_snapshot_id(id), self.lock()) {
@@ -322,24 +321,34 @@ impl Store {
         }
     }
 
+    /// Removes what killed writers left and, where there are too many, the oldest snapshots by time and then id; never
+    /// the one just saved. Best effort: what was saved stays saved. Only under the lock.
+    ///
+    /// Snapshots of a `watch` are counted by themselves: however many it makes, those that somebody asked for stay.
     fn prune(&self, latest: &str) {
         let Ok((ids, temporary)) = self.list() else { return };
         private::sweep(&temporary, ORPHAN_AGE);
-        if ids.len() <= KEEP_AT_MOST {
-            return;
-        }
-        let excess = ids.len() - PRUNE_TO;
-        let mut aged: Vec<(SystemTime, String, PathBuf)> = ids
-            .into_iter()
-            .filter(|(id, _)| id != latest)
-            .map(|(id, path)| {
-                (path.symlink_metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH), id, path)
-            })
-            .collect();
-        aged.sort();
-        for (_, _, path) in aged.into_iter().take(excess) {
-            private::remove_dir(&path);
-        }
+        let (watched, asked): (Vec<_>, Vec<_>) = ids.into_iter().partition(|(id, _)| SnapshotId::is_of_watch(id));
+        [watched, asked].into_iter().for_each(|ids| prune_to(ids, latest));
+    }
+}
+
+/// Removes the oldest of these where they are too many.
+fn prune_to(ids: Vec<(String, PathBuf)>, latest: &str) {
+    if ids.len() <= KEEP_AT_MOST {
+        return;
+    }
+    let excess = ids.len() - PRUNE_TO;
+    let mut aged: Vec<(SystemTime, String, PathBuf)> = ids
+        .into_iter()
+        .filter(|(id, _)| id != latest)
+        .map(|(id, path)| {
+            (path.symlink_metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH), id, path)
+        })
+        .collect();
+    aged.sort();
+    for (_, _, path) in aged.into_iter().take(excess) {
+        private::remove_dir(&path);
     }
 }
 

@@ -21,6 +21,8 @@ const BURST: Duration = Duration::from_millis(8);
 const LEAST: Duration = Duration::from_millis(20);
 /// However long a look took, the next one is not later than this after an announcement.
 const MOST: Duration = Duration::from_millis(1_000);
+/// How soon it is noticed that the program was told to end.
+const SLICE: Duration = Duration::from_millis(300);
 /// Time for opening an ear.
 const OPEN_MS: u64 = 500;
 
@@ -39,6 +41,7 @@ pub enum Of {
 
 /// The ear of one wait.
 pub struct Ear<'a> {
+    context: Option<&'a Context>,
     platform: Option<&'a dyn Platform>,
     of: Of,
     heard: Option<Box<dyn Listening + 'a>>,
@@ -49,14 +52,21 @@ pub struct Ear<'a> {
 impl<'a> Ear<'a> {
     /// Opens an ear before the first look. Where that can't be done the wait asks again and again.
     pub fn open(context: &'a Context, of: Of) -> Self {
-        let mut ear = Self { platform: context.platform().ok(), of, heard: None, scope: None, net: SAFETY };
+        let mut ear = Self {
+            context: Some(context),
+            platform: context.platform().ok(),
+            of,
+            heard: None,
+            scope: None,
+            net: SAFETY,
+        };
         ear.bind();
         ear
     }
 
     /// An ear that hears nothing: looks follow one another at the pace of [`POLL`].
     pub fn deaf() -> Self {
-        Self { platform: None, of: Of::Desktop, heard: None, scope: None, net: SAFETY }
+        Self { context: None, platform: None, of: Of::Desktop, heard: None, scope: None, net: SAFETY }
     }
 
     /// The process that is meant, where it is there.
@@ -104,7 +114,16 @@ impl<'a> Ear<'a> {
             return;
         }
         let net = if self.bound() { self.net } else { ABSENT };
-        let came = self.heard.as_mut().is_some_and(|ear| ear.next(deadline.min(Deadline::after(net))));
+        let end = deadline.min(Deadline::after(net));
+        let came = loop {
+            let came = self.heard.as_mut().is_some_and(|ear| ear.next(end.min(Deadline::after(SLICE))));
+            if came || end.passed() {
+                break came;
+            }
+            if self.context.is_some_and(Context::is_interrupted) {
+                return;
+            }
+        };
         self.net = if came { SAFETY } else { (self.net * 2).min(SAFETY_MOST) };
         if came {
             let least = (cost * 3).clamp(LEAST, MOST).saturating_sub(looked.elapsed());

@@ -29,6 +29,8 @@ pub struct Baseline {
     active: Option<Window>,
     /// The processes of the application that was named, where it was there.
     named: Vec<ProcessKey>,
+    /// Ids that windows of then have now.
+    renamed: Vec<(String, String)>,
     /// Who was silent: of that, what isn't here is not known to be gone, and what is has other ids.
     silent: Vec<ProcessKey>,
 }
@@ -134,7 +136,8 @@ fn wait_with(context: &Context, args: &Wait, kind: EventKind, mut before: Baseli
     until_described(&mut ear, args.timeout(), "event", describe, super::passes, |deadline| {
         let mut now = Baseline::take(platform, args, kind, &before.named, deadline)?;
         see(&now);
-        silence::recover(&mut before.windows, &before.silent, &now.windows, &now.silent);
+        let renamed = silence::recover(&mut before.windows, &before.silent, &now.windows, &now.silent);
+        before.renamed.extend(renamed);
         before.silent.retain(|process| now.silent.contains(process));
         silence::carry(&mut now.windows, &before.windows, &now.silent);
         let found = change(platform, args, kind, &before, &now);
@@ -151,7 +154,10 @@ fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseli
     let title = args.window.as_ref().map(|t| t.to_lowercase());
     let meant = |w: &&Window| {
         title.as_ref().is_none_or(|t| w.title.to_lowercase().contains(t))
-            && args.window_id.as_ref().is_none_or(|id| *id == w.id)
+            && args
+                .window_id
+                .as_ref()
+                .is_none_or(|id| *id == w.id || before.renamed.contains(&(id.clone(), w.id.clone())))
     };
     let app_meant = |app: &&App| args.app.as_ref().is_none_or(|name| matches(name, app));
     match kind {
@@ -163,8 +169,8 @@ fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseli
         EventKind::WindowClosed => {
             let have: HashSet<&str> = now.windows.iter().map(|w| w.id.as_str()).collect();
             let gone = before.windows.iter().filter(meant).find(|w| {
-                // A list with a silent member proves no absence (decisions D4), but an ended process does.
-                !have.contains(w.id.as_str()) && (now.silent.is_empty() || ended(platform, &w.process))
+                // Of a silent application nothing is known to be gone (decisions D4), but of an ended process all is.
+                !have.contains(w.id.as_str()) && (!now.silent.contains(&w.process) || ended(platform, &w.process))
             })?;
             event(
                 "window",

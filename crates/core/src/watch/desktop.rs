@@ -53,8 +53,10 @@ impl Desktop {
 
     /// Makes this look and the one before comparable: what is silent is as it was before, and what was silent was then
     /// as it is now.
-    pub fn settle(&mut self, before: &mut Self) {
-        silence::recover(&mut before.windows, &before.silent, &self.windows, &self.silent);
+    ///
+    /// Windows that were known by the window system alone have other ids now: which, is the answer.
+    pub fn settle(&mut self, before: &mut Self) -> Vec<(String, String)> {
+        let renamed = silence::recover(&mut before.windows, &before.silent, &self.windows, &self.silent);
         silence::carry(&mut self.windows, &before.windows, &self.silent);
         if self.of.is_some() {
             match (before.silent.is_empty(), self.silent.is_empty()) {
@@ -67,6 +69,7 @@ impl Desktop {
         if !silence::moved(before.active.as_ref(), self.active.as_ref(), &self.silent) && self.active.is_none() {
             self.active.clone_from(&before.active);
         }
+        renamed
     }
 
     /// The applications that did not answer.
@@ -112,8 +115,8 @@ impl Desktop {
             lines.tell("surface-dismissed", fields([("surface", surface_json(surface))]));
         }
         for window in before.windows.iter().filter(|w| !self.windows.iter().any(|n| n.id == w.id)) {
-            // A list with a silent member proves no absence (decisions D4), but an ended process does.
-            if self.silent.is_empty() || ended(platform, &window.process) {
+            // Of a silent application nothing is known to be gone (decisions D4), but of an ended process all is.
+            if !self.silent.contains(&window.process) || ended(platform, &window.process) {
                 lines.tell("window-closed", fields([("window", super::super::observe::target::summary(window))]));
             }
         }

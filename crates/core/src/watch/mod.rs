@@ -29,6 +29,7 @@ enum End {
     Max,
     Gone,
     Closed,
+    Signal,
 }
 
 impl End {
@@ -38,6 +39,7 @@ impl End {
             End::Max => "max",
             End::Gone => "target_gone",
             End::Closed => "output_closed",
+            End::Signal => "signal",
         }
     }
 }
@@ -117,10 +119,16 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
         if let Some(end) = lines.end {
             break end;
         }
+        if context.is_interrupted() {
+            break End::Signal;
+        }
         if deadline.passed() {
             break End::Time;
         }
         ear.pause(deadline, cost);
+        if context.is_interrupted() {
+            break End::Signal;
+        }
         let asked = Instant::now();
         let seen = round(context, &mut desktop, &mut trees, &mut lines);
         cost = asked.elapsed();
@@ -157,7 +165,8 @@ fn round(context: &Context, desktop: &mut Desktop, trees: &mut Trees<'_>, lines:
     let platform = context.platform()?;
     let deadline = Deadline::after_ms(LOOK_MS);
     let mut now = Desktop::look(platform, desktop.of(), deadline)?;
-    now.settle(desktop);
+    let renamed = now.settle(desktop);
+    trees.rename(&renamed);
     now.tell_since(platform, desktop, lines);
     *desktop = now;
     if desktop.target_ended(platform) || trees.target_closed(desktop) {

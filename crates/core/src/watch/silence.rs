@@ -25,8 +25,14 @@ pub fn carry(now: &mut Vec<Window>, before: &[Window], silent: &[ProcessKey]) {
 
 /// Puts the windows of processes that were silent before, and answer now, as they must have been: those that the window
 /// system knew then get the ids that they have now. What was certainly not there stays out, so that it is told; what
-/// can't be told from a window of then counts as having been there.
-pub fn recover(before: &mut Vec<Window>, was_silent: &[ProcessKey], now: &[Window], silent: &[ProcessKey]) {
+/// can't be told from a window of then counts as having been there. Which id became which is the answer.
+pub fn recover(
+    before: &mut Vec<Window>,
+    was_silent: &[ProcessKey],
+    now: &[Window],
+    silent: &[ProcessKey],
+) -> Vec<(String, String)> {
+    let mut renamed = Vec::new();
     for process in was_silent.iter().filter(|p| !silent.contains(p)) {
         let own = |w: &&Window| w.process == *process;
         let here: Vec<&Window> = now.iter().filter(own).collect();
@@ -38,6 +44,10 @@ pub fn recover(before: &mut Vec<Window>, was_silent: &[ProcessKey], now: &[Windo
             std::mem::take(before).into_iter().partition(|w| w.process == *process);
         let told_apart = !was.is_empty() && was.iter().all(|w| w.key.is_some());
         let same = |b: &Window, n: &Window| b.id == n.id || (b.key.is_some() && b.key == n.key);
+        renamed.extend(here.iter().filter_map(|n| {
+            let b = was.iter().find(|b| b.id != n.id && b.key.is_some() && b.key == n.key)?;
+            Some((b.id.clone(), n.id.clone()))
+        }));
         let known = |n: &Window| was.iter().any(|b| same(b, n));
         let adopted = here.iter().filter(|n| known(n) || !told_apart || n.key.is_none());
         out.extend(adopted.map(|n| (*n).clone()));
@@ -46,6 +56,7 @@ pub fn recover(before: &mut Vec<Window>, was_silent: &[ProcessKey], now: &[Windo
         out.extend(was.iter().filter(by_tree).cloned());
         *before = out;
     }
+    renamed
 }
 
 /// Whether another window is active than before. Where somebody is silent, that none is can't be told.
@@ -124,7 +135,11 @@ mod tests {
     fn windows_known_by_the_system_alone_get_their_own_ids_when_it_answers_again() {
         let recovered = |before: &[Window], now: &[Window]| {
             let mut before = before.to_vec();
-            recover(&mut before, &[process()], now, &[]);
+            let renamed = recover(&mut before, &[process()], now, &[]);
+            assert!(
+                renamed.iter().all(|(was, is)| was.starts_with('x') && is.len() == 1 || was == "old"),
+                "{renamed:?}"
+            );
             ids(&before).into_iter().map(str::to_owned).collect::<Vec<_>>()
         };
         let now = [tree("a", Some("1")), tree("b", Some("2"))];

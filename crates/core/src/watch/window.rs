@@ -12,7 +12,7 @@ use crate::observe::changes::Changes;
 use crate::observe::delta::compare;
 use crate::observe::locate::Root;
 use crate::observe::saved;
-use crate::observe::snapshot::{Kept, keep, options, read};
+use crate::observe::snapshot::{Kept, keep_watched, options, read};
 use crate::platform::{ProcessKey, Responsive};
 use crate::refs::baseline::Baseline;
 use crate::tree::present::{Options, present};
@@ -45,6 +45,8 @@ struct Seen {
 /// The watched windows.
 pub struct Trees<'a> {
     args: &'a Watch,
+    /// The one window that was named, by its id of now.
+    window_id: Option<String>,
     process: Option<ProcessKey>,
     seen: HashMap<String, Seen>,
     /// Its snapshots, the oldest first.
@@ -54,14 +56,14 @@ pub struct Trees<'a> {
 impl<'a> Trees<'a> {
     /// Nothing yet. Without a process that was named no tree is read.
     pub fn new(args: &'a Watch, process: Option<ProcessKey>) -> Self {
-        Self { args, process, seen: HashMap::new(), saved: VecDeque::new() }
+        Self { args, window_id: args.window_id.clone(), process, seen: HashMap::new(), saved: VecDeque::new() }
     }
 
     fn ids(&self, desktop: &Desktop) -> Vec<String> {
         if self.process.is_none() {
             return Vec::new();
         }
-        let meant = |id: &str| self.args.window_id.as_deref().is_none_or(|wanted| wanted == id);
+        let meant = |id: &str| self.window_id.as_deref().is_none_or(|wanted| wanted == id);
         let readable = desktop
             .windows
             .iter()
@@ -83,7 +85,7 @@ impl<'a> Trees<'a> {
 
     /// Saves what was read, and takes away what was saved long ago.
     fn keep(&mut self, context: &Context, root: Root, tree: RawTree, view: &Options) -> Result<Kept> {
-        let kept = keep(context, root, tree, view)?;
+        let kept = keep_watched(context, root, tree, view)?;
         self.saved.push_back(kept.map.snapshot_id.clone());
         if self.saved.len() > MAX_SNAPSHOTS {
             let current = |id: &String| self.seen.values().any(|seen| seen.kept.map.snapshot_id == *id);
@@ -103,9 +105,18 @@ impl<'a> Trees<'a> {
         Ok(())
     }
 
+    /// Windows have other ids now.
+    pub fn rename(&mut self, renamed: &[(String, String)]) {
+        if let Some(id) = &mut self.window_id
+            && let Some((_, now)) = renamed.iter().find(|(was, _)| was == id)
+        {
+            id.clone_from(now);
+        }
+    }
+
     /// Whether the one window that was named is closed.
     pub fn target_closed(&self, desktop: &Desktop) -> bool {
-        self.args.window_id.as_ref().is_some_and(|id| !desktop.windows.iter().any(|w| w.id == *id))
+        self.window_id.as_ref().is_some_and(|id| !desktop.windows.iter().any(|w| w.id == *id))
     }
 
     /// Tells what changed in each window.
