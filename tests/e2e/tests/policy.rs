@@ -148,8 +148,24 @@ fn a_policy_file_binds_every_command() {
         (error["code"].as_str(), error["details"]["kind"].as_str()),
         (Some("POLICY_DENIED"), Some("policy_file"))
     );
-    // What speaks to no desktop goes on.
+    // A list would be understood as the fields in their order.
+    std::fs::write(&file, r#"[["fixture-gtk3"], true, true]"#).expect("the file");
+    for args in [&["snapshot", "--app", app][..], &["screenshot"], &["clipboard-get"]] {
+        assert_eq!(desk.err(args)["details"]["kind"], "policy_file", "{args:?}");
+    }
+    // What speaks to no desktop goes on, and letting go is no risk.
     desk.ok(&["version"]);
+    std::fs::remove_file(&file).expect("the file");
+    desk.ok(&["--headed", "key-down", "shift"]);
+    std::fs::write(&file, "{").expect("the file");
+    let error = desk.err(&["status", "--release"]);
+    assert_eq!(error["details"]["kind"], "policy_file", "{error}");
+    assert!(error["details"]["released"].to_string().contains("shift"), "{error}");
+    std::fs::remove_file(&file).expect("the file");
+    assert_eq!(desk.ok(&["status"])["held"], json!([]));
+    desk.ok(&["--headed", "key-down", "shift"]);
+    std::fs::write(&file, "{").expect("the file");
+    desk.ok(&["--headed", "key-up", "shift"]);
     std::fs::remove_file(&file).expect("the file");
     desk.ok(&["snapshot", "--app", app]);
 }
@@ -178,4 +194,37 @@ fn a_refusal_leaves_a_line_in_the_trace() {
         (denied[0]["command"].as_str(), denied[0]["kind"].as_str()),
         (Some("snapshot"), Some("app_not_allowed"))
     );
+}
+
+/// A popup of a refused application holds the keyboard: keys would go there, whichever window is in front. A key that is
+/// held would go on in another window.
+#[test]
+fn keys_go_to_no_refused_application_by_other_ways() {
+    let desk = Desk::new();
+    let refused = Live::start(&desk, "gtk3", "controls");
+    let permitted = Live::start(&desk, "qt5", "controls");
+    let pick = refused.only("combobox", "Pick");
+    desk.ok(&["focus-window", "--app", &refused.app]);
+    desk.ok(&["--headed", "click", &pick]);
+    agent_desktop_e2e::wait_for("its list", || {
+        let open = desk.ok(&["list-surfaces", "--app", &refused.app])["surfaces"].to_string();
+        open.contains("menu").then_some(())
+    });
+    let only = ["--allow-app", permitted.app.as_str()];
+    for args in
+        [&["press", "Down", "--app", &permitted.app][..], &["--headed", "press", "Return", "--app", &permitted.app]]
+    {
+        let error = desk.err(&[args, &only].concat());
+        assert_eq!(error["details"]["kind"], "keyboard_grabbed", "{args:?}: {error}");
+        assert_eq!(error["disposition"]["delivery"], "not_delivered", "{error}");
+    }
+    refused.fixture.control("fence");
+    assert!(!refused.landed().iter().any(|l| l["event"] == "selected"), "{:?}", refused.landed());
+    // Its own keys reach it.
+    desk.ok(&["press", "escape", "--app", &refused.app]);
+    desk.ok(&[&["press", "Down", "--app", &permitted.app][..], &only].concat());
+    let error = desk.err(&[&["--headed", "key-down", "z"][..], &only].concat());
+    assert_eq!((&error["code"], &error["details"]["kind"]), (&json!("POLICY_DENIED"), &json!("app_not_allowed")));
+    desk.ok(&[&["--headed", "key-down", "shift"][..], &only].concat());
+    desk.ok(&[&["--headed", "key-up", "shift"][..], &only].concat());
 }

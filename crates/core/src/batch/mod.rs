@@ -11,6 +11,7 @@ use crate::command::{self, Command, Context};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Error, Result};
+use crate::overlay;
 use crate::wait::event::Baseline;
 use entry::{Entry, Limited};
 use output::{Added, Output, Stop};
@@ -28,6 +29,9 @@ pub fn run(context: &Context, args: &Batch) -> Answer {
     let entries = entry::parse(&text)?;
     let contexts =
         entries.iter().map(|entry| in_entry(entry, entry.context(context))).collect::<Result<Vec<Context>>>()?;
+    for (entry, context) in entries.iter().zip(&contexts) {
+        in_entry(entry, overlay::admit(&entry.command, context))?;
+    }
     let deadline = Deadline::after_ms(args.timeout());
     let mut out = Output::new(entries.len(), args.timeout());
     for (at, (entry, context)) in entries.iter().zip(&contexts).enumerate() {
@@ -104,6 +108,9 @@ fn out_of_place(command: &Command) -> Option<&'static str> {
         Command::Batch(_) => Some("a batch holds no other batch"),
         Command::CursorOverlay(_) => Some("cursor-overlay belongs to a session, not to an entry: run it by itself"),
         Command::Desktop(_) => Some("desktop is no entry: run it by itself, then point the batch at it with --desktop"),
+        other if other.stdin_limit().is_some() => {
+            Some("--stdin works on the command line only: put the text into the entry")
+        }
         _ => None,
     }
 }

@@ -74,7 +74,7 @@ impl Output {
             self.results.push(result);
             return Added::Whole;
         }
-        let was = delivery(answer);
+        let was = delivery(entry, answer);
         let cut = Error::new(Code::Internal, was, "the entry was run; its answer has no room in the batch's")
             .kind("batch_output_limit")
             .detail("entry_ok", answer.is_ok())
@@ -148,13 +148,39 @@ fn result(entry: &Entry, answer: &Answer, execution: &str, reason: Option<&str>)
     out
 }
 
-/// What is known of an answer's delivery. Reads deliver nothing.
-fn delivery(answer: &Answer) -> Delivery {
-    match answer {
-        Err(error) => error.delivery(),
-        Ok(data) => data
-            .get("disposition")
-            .and_then(|d| serde_json::from_value(d["delivery"].clone()).ok())
-            .unwrap_or(Delivery::NotDelivered),
+/// What is known of an answer's delivery. After a wait the action's own answer stands inside that of the wait. What changes
+/// something and says nothing of it was done all the same; reads deliver nothing.
+fn delivery(entry: &Entry, answer: &Answer) -> Delivery {
+    let data = match answer {
+        Err(error) => return error.delivery(),
+        Ok(data) => data,
+    };
+    let action = data.get("after_action").unwrap_or(data);
+    let told = serde_json::from_value(action["disposition"]["delivery"].clone()).ok();
+    let untold = if entry.command.spec().mutates { Delivery::DeliveredUnverified } else { Delivery::NotDelivered };
+    told.unwrap_or(untold)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_without_room_says_what_its_action_delivered() {
+        let of = |command: &str, args: Value, data: Value| {
+            let rows = json!([{"command": command, "args": args}]).to_string();
+            let entry = super::super::entry::parse(&rows).unwrap().remove(0);
+            let mut out = Output::new(1, 1_000);
+            out.bytes = MAX_OUTPUT_BYTES - OUTPUT_RESERVE_BYTES;
+            assert_eq!(out.completed(&entry, &Ok(data)), Added::Cut);
+            out.finish()["results"][0]["error"]["disposition"]["delivery"].as_str().unwrap().to_owned()
+        };
+        let reference = json!({"ref_id": "@s0001:e1"});
+        let done = json!({"disposition": {"delivery": "delivered_verified", "retry": "unsafe"}});
+        assert_eq!(of("click", reference.clone(), done.clone()), "delivered_verified");
+        assert_eq!(of("click", reference, json!({"tree": {}, "after_action": done})), "delivered_verified");
+        assert_eq!(of("launch", json!({"app": "x"}), json!({"after_action": {"app": "x"}})), "delivered_unverified");
+        assert_eq!(of("launch", json!({"app": "x"}), json!({"app": "x"})), "delivered_unverified");
+        assert_eq!(of("snapshot", json!({}), json!({"tree": {}})), "not_delivered");
     }
 }

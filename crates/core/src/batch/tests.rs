@@ -61,6 +61,10 @@ fn one_wrong_entry_and_nothing_runs() {
         (json!([{"command": "snapshot", "wait_for": "button", "wait_view": "none"}]), 0),
         (json!([{"command": "version", "session": "../x"}]), 0),
         (json!([{"args": {}}]), 0),
+        (
+            json!([{"command": "wait", "args": {"ms": 60_000}}, {"command": "type", "args": {"ref_id": "@s0001:e1", "stdin": true}}]),
+            1,
+        ),
         (json!([{"command": "cursor-overlay", "args": {"operation": "enable"}}]), 0),
     ] {
         let begun = std::time::Instant::now();

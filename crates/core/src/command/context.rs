@@ -201,6 +201,12 @@ impl Context {
         })
     }
 
+    /// A desktop on which nothing is permitted but letting go of what is held.
+    pub fn platform_to_let_go(&self) -> Result<Box<dyn Platform>> {
+        let platform = self.machine.host.open(self.desktop.as_deref())?;
+        Ok(Box::new(Fence::new(platform, Rules::nothing())))
+    }
+
     /// The clipboard, without the rest of the desktop.
     pub fn clipboard(&self) -> Result<Box<dyn Clipboard>> {
         if let Some(rules) = self.rules()? {
@@ -356,7 +362,8 @@ fn state_root(env: &Env) -> Result<PathBuf> {
             if !path.is_absolute() {
                 return Err(Error::invalid(format!("{ENV_HOME} must be an absolute path")).kind("state_root"));
             }
-            path
+            // A slash or a dot behind a link would have the link looked through.
+            path.components().collect()
         }
         None => {
             let home = env("HOME").map(PathBuf::from).filter(|p| p.is_absolute()).or_else(std::env::home_dir);
@@ -432,8 +439,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(dir.path(), &link).unwrap();
-        let e = context(Globals::default(), &[("AGENT_DESKTOP_HOME", link.to_str().unwrap())]).err().unwrap();
-        assert_eq!(e.code(), Code::PermDenied);
+        for end in ["", "/", "/.", "//"] {
+            let home = format!("{}{end}", link.display());
+            let e = context(Globals::default(), &[("AGENT_DESKTOP_HOME", &home)]).err().unwrap();
+            assert_eq!(e.code(), Code::PermDenied, "{home}");
+        }
     }
 
     #[test]

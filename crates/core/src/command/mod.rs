@@ -146,9 +146,20 @@ fn from_value<T: DeserializeOwned>(name: &str, args: Value) -> Result<T> {
         // The parser quotes values; a caller's text may be secret or forge a line.
         let text = e.to_string();
         let text: String = text.lines().next().unwrap_or_default().chars().take(256).collect();
-        let message = if secret(name) { "malformed arguments".to_owned() } else { text };
+        let message = if secret(name) { "malformed arguments".to_owned() } else { without_texts(&text) };
         Error::invalid(format!("{name}: {message}"))
     })
+}
+
+/// A parser's message without the texts that it quotes: `string "…"`.
+fn without_texts(message: &str) -> String {
+    match message.split_once("string \"") {
+        Some((before, rest)) => {
+            let after = rest.rsplit_once('"').map_or("", |(_, after)| after);
+            format!("{before}a string{after}")
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// Whether a command carries text that may be secret, so that messages must not quote its arguments.

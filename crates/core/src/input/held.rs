@@ -13,6 +13,7 @@ use crate::envelope::Answer;
 use crate::error::Result;
 use crate::overlay;
 use crate::platform::{Guard, Hold, Played};
+use crate::policy::POLICY_FILE;
 use crate::vocab::key::Combo;
 use serde_json::{Map, Value, json};
 
@@ -65,7 +66,14 @@ fn down(context: &Context, action: &str, hold: Hold, guard: &Guard, limit_ms: u6
 }
 
 fn up(context: &Context, action: &str, hold: Hold) -> Answer {
-    let platform = context.platform()?;
+    let own;
+    let platform = match context.platform() {
+        Err(error) if error.kind_name() == Some(POLICY_FILE) => {
+            own = context.platform_to_let_go()?;
+            own.as_ref()
+        }
+        platform => platform?,
+    };
     let stage = Stage::take(context, platform, Deadline::after_ms(LEASE_WAIT_MS))?;
     let played = platform.release(&hold, context.session(), Deadline::after_ms(context.chain_timeout_ms()?))?;
     answer(action, &hold, &played, stage.auto_wait(), None)
@@ -98,7 +106,14 @@ fn answer(action: &str, hold: &Hold, played: &Played, auto_wait: Value, limit_ms
 
 /// What is held, as `status` lists it; with `release`, everything is let go first and listed as released.
 pub fn status(context: &Context, release: bool) -> Result<Value> {
-    let platform = context.platform()?;
+    let own;
+    let platform = match context.platform() {
+        Err(error) if release && error.kind_name() == Some(POLICY_FILE) => {
+            own = context.platform_to_let_go()?;
+            own.as_ref()
+        }
+        platform => platform?,
+    };
     let deadline = Deadline::after_ms(2_000);
     let released = if release { platform.release_all(None, deadline)? } else { Vec::new() };
     let held = platform.held(deadline)?;

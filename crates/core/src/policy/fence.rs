@@ -356,6 +356,10 @@ impl Input for Fence {
         let mut guard = guard.clone();
         self.check_guard(&guard)?;
         match hold {
+            // What is held goes on by itself, into whatever window has the keyboard by then.
+            Hold::Keys(combo) if combo.key.is_some() => {
+                return Err(self.rules.denied("a key that repeats while it is held, in whichever window,"));
+            }
             Hold::Keys(_) => self.keyboard(&mut guard, deadline)?,
             Hold::Button { at, .. } => self.place(&mut guard, Some(*at), deadline)?,
         }

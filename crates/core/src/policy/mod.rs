@@ -15,10 +15,13 @@ use crate::platform::App;
 use crate::state::private;
 use serde::Deserialize;
 use serde_json::json;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The file's name in the state root.
 pub const FILE: &str = "policy.json";
+/// The kind of the refusal where the file can't be understood.
+pub const POLICY_FILE: &str = "policy_file";
 /// Bytes of the file at most.
 const MAX_FILE: u64 = 64 * 1024;
 
@@ -68,14 +71,24 @@ impl Rules {
         })
     }
 
+    /// Nothing is permitted.
+    pub fn nothing() -> Self {
+        Self { lists: vec![Vec::new()], screen: false, clipboard: false }
+    }
+
     fn file(state_root: &Path) -> Result<Option<Self>> {
         let path = state_root.join(FILE);
-        if path.symlink_metadata().is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound) {
+        let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidFilename];
+        if path.symlink_metadata().is_err_and(|e| absent.contains(&e.kind())) {
             return Ok(None);
         }
         let bytes = private::read(&path, MAX_FILE)
             .map_err(|_| damaged("can't be read"))?
             .ok_or_else(|| damaged("is a link, too long, or not this user's"))?;
+        // A list would be understood as the fields in their order.
+        if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(damaged("is no object"));
+        }
         let written: Written = serde_json::from_slice(&bytes).map_err(|e| {
             // It is this user's own file, and the reason names its keys: worth more than "malformed".
             damaged("is not what it should be").platform(e.to_string())

@@ -70,7 +70,17 @@ fn end(context: &Context, sessions: &Sessions, id: Option<&str>) -> Answer {
 
 /// Keys and buttons that the session holds are released (decisions D3). Where there is no desktop, none are.
 fn let_go(context: &Context, id: &str) -> Vec<Value> {
-    let Ok(platform) = context.platform() else { return Vec::new() };
+    let own;
+    let platform = match context.platform() {
+        Ok(platform) => platform,
+        Err(_) => match context.platform_to_let_go() {
+            Ok(closed) => {
+                own = closed;
+                own.as_ref()
+            }
+            Err(_) => return Vec::new(),
+        },
+    };
     match platform.release_all(Some(id), Deadline::after_ms(RELEASE_MS)) {
         Ok(released) => released.iter().map(held_json).collect(),
         Err(error) => {

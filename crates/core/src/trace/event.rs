@@ -4,7 +4,7 @@ use super::redact::{redacted, sensitive};
 use crate::command::{Command, Context, Group};
 use crate::envelope::Answer;
 use crate::refs::id::RefId;
-use crate::vocab::key::Combo;
+use crate::vocab::key::{Combo, Key, Modifier};
 use crate::vocab::role::Role;
 use serde_json::{Map, Value, json};
 
@@ -133,16 +133,15 @@ fn plain(key: &str, text: &str) -> bool {
         return Role::from_query(text).is_some();
     }
     if key == "combo" {
-        return Combo::parse(text).is_ok() && !types_a_character(text);
+        return Combo::parse(text).is_ok_and(|combo| !types_a_character(&combo));
     }
     PLAIN.contains(&key) && text.len() <= MAX_PLAIN && !text.chars().any(char::is_control)
 }
 
-/// Whether the keys type a character: key by key, somebody may type a password.
-fn types_a_character(combo: &str) -> bool {
-    let mut keys: Vec<&str> = combo.split('+').map(str::trim).collect();
-    let last = keys.pop().unwrap_or_default();
-    last.chars().count() <= 1 && keys.iter().all(|key| key.eq_ignore_ascii_case("shift"))
+/// Whether the keys type a character: key by key, somebody may type a password. Names such as `period` and `space` do.
+fn types_a_character(combo: &Combo) -> bool {
+    let shifted = combo.modifiers.iter().all(|modifier| *modifier == Modifier::Shift);
+    shifted && matches!(combo.key, Some(Key::Character(_) | Key::Space))
 }
 
 #[cfg(test)]

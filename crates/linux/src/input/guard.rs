@@ -11,9 +11,10 @@ use agent_desktop_core::platform::ProcessLife;
 use agent_desktop_core::platform::input::Guard;
 use agent_desktop_core::platform::windows::WindowKey;
 use serde::{Deserialize, Serialize};
+use x11rb::CURRENT_TIME;
 use x11rb::connection::RequestConnection;
 use x11rb::protocol::res::{self, ConnectionExt as _};
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, MapState};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, GrabMode, GrabStatus, MapState, WindowClass};
 
 /// How deep frames of window managers and wrappers of toolkits are nested at most.
 const DEPTH: usize = 32;
@@ -222,7 +223,47 @@ impl<'a> Sentry<'a> {
         for key in [&guard.front, &guard.under].into_iter().flatten() {
             self.corroborate(key)?;
         }
-        self.check_front()
+        self.check_front()?;
+        match &guard.front {
+            Some(front) => self.check_grab(front),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether another process's popup holds the keyboard: then keys go there, whichever window is in front. X tells who
+    /// has a grab only by refusing another one, so that is asked for where such a popup is on the screen.
+    fn check_grab(&self, front: &WindowKey) -> Result<(), Stop> {
+        let raw = self.x.raw();
+        let tree = raw.query_tree(self.x.root()).map_err(X11Error::from)?.reply().map_err(X11Error::from)?;
+        let mut foreign = None;
+        for window in tree.children {
+            let attributes = match raw.get_window_attributes(window).map_err(X11Error::from)?.reply() {
+                Ok(attributes) => attributes,
+                Err(e) => {
+                    gone_or(e.into(), ())?;
+                    continue;
+                }
+            };
+            let shown = attributes.map_state == MapState::VIEWABLE && attributes.class == WindowClass::INPUT_OUTPUT;
+            if !attributes.override_redirect || !shown || self.tree.is_overlay(window)? {
+                continue;
+            }
+            match self.tree.pid(window)? {
+                // Its own menu takes the keys that are meant for it.
+                Some(pid) if pid == front.process.pid => return Ok(()),
+                _ => foreign = Some(window),
+            }
+        }
+        let Some(popup) = foreign else { return Ok(()) };
+        let asked = raw.grab_keyboard(true, self.x.root(), CURRENT_TIME, GrabMode::ASYNC, GrabMode::ASYNC);
+        match asked.map_err(X11Error::from)?.reply().map_err(X11Error::from)?.status {
+            GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN => Err(Stop::Grabbed(self.tree.found(popup))),
+            GrabStatus::SUCCESS => {
+                raw.ungrab_keyboard(CURRENT_TIME).map_err(X11Error::from)?;
+                Ok(xtest::sync(self.x)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes another guard and checks it.

@@ -146,6 +146,8 @@ pub enum Stop {
     NotInFront(Option<Found>),
     /// Another window lies at the pointer, or none.
     Covered(Option<Found>),
+    /// Another process's popup holds the keyboard.
+    Grabbed(Option<Found>),
     /// The window is gone, or belongs to another process now.
     Gone,
     /// The window takes no events from its queue.
@@ -186,6 +188,14 @@ impl Stop {
             }
             Stop::Covered(found) => naming(failed("something else lies at that point").kind("window_covered"), found)
                 .suggest("Take a new snapshot: a dialog or another window came in between."),
+            Stop::Grabbed(found) => {
+                let error = failed("a popup of another application holds the keyboard: keys would go there")
+                    .kind("keyboard_grabbed")
+                    .suggest(
+                        "Close that popup first (its application's window, then press escape), or act without keys.",
+                    );
+                naming(error, found)
+            }
             Stop::Gone => Error::before(Code::WindowNotFound, "the window is gone").kind("stale_window_id"),
             Stop::Silent => Error::before(Code::AppUnresponsive, "the window takes no input from its queue")
                 .kind("application_silent"),
