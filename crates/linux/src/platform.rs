@@ -36,7 +36,7 @@ pub struct LinuxPlatform {
     x: Mutex<Option<x11::Connection>>,
     looked: Mutex<Option<(Instant, Vec<X11Window>)>>,
     toolkits: Mutex<HashMap<Arc<str>, Toolkit>>,
-    peers: Peers,
+    pub(crate) peers: Peers,
     inside: Option<DesktopEnv>,
     program: Option<PathBuf>,
     /// Whether the X server was asked for its windows last and did not answer in time.

@@ -68,6 +68,11 @@ impl Directs {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Closes all lines.
+    pub(super) fn close(&self) {
+        self.held().clear();
+    }
+
     pub(super) fn is_held(&self, name: &str) -> bool {
         matches!(self.held().get(name), Some(Held::Line(_)))
     }

@@ -12,6 +12,7 @@ use agent_desktop_core::error::{Code, Error};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout_at};
+use zbus::Connection;
 use zbus::connection::Builder as ConnectionBuilder;
 
 /// Messages that wait for us before the bus has to hold them. Two full windows.
@@ -30,6 +31,7 @@ pub struct Bus {
     a11y: Sender,
     id: OnceLock<String>,
     directs: Directs,
+    address: String,
 }
 
 /// `no_desktop`: what is missing, and the way out (decisions D12).
@@ -65,7 +67,7 @@ impl Bus {
         let a11y = connect_any(&runtime, &split_addresses(&address), true, deadline)
             .map_err(|why| no_desktop("the accessibility bus can't be joined", why))?;
         let directs = Directs::in_directory(variable);
-        Ok(Self { runtime, session, a11y, id: OnceLock::new(), directs })
+        Ok(Self { runtime, session, a11y, id: OnceLock::new(), directs, address })
     }
 
     /// The session bus.
@@ -95,6 +97,25 @@ impl Bus {
             let _ = self.call(peer::address(name), deadline.within_ms(ADDRESS_MS));
         }
         self.directs.line_for_writes(&self.runtime, &self.a11y, name, pid, deadline)
+    }
+
+    /// Leaves the accessibility bus and comes back as somebody whom no application knows, and who sends nothing by which one
+    /// would come to know him until [`Bus::make_friends`]. Subscriptions are gone with the old name; direct lines are closed.
+    ///
+    /// # Errors
+    /// Where the bus can't be joined again; the old connection stays then.
+    pub fn become_a_stranger(&self, deadline: Deadline) -> Result<(), CallError> {
+        let new = connection_any(&self.runtime, &split_addresses(&self.address), true, deadline)
+            .map_err(|why| CallError::Broken { sent: false, why })?;
+        self.a11y.stay_a_stranger(true);
+        self.a11y.change_over(new);
+        self.directs.close();
+        Ok(())
+    }
+
+    /// From now on everything may be sent again.
+    pub fn make_friends(&self) {
+        self.a11y.stay_a_stranger(false);
     }
 
     /// Whether an application was silent on the bus and answers on its direct line.
@@ -177,6 +198,16 @@ fn connect_any(
     to_bus: bool,
     deadline: Deadline,
 ) -> Result<Sender, String> {
+    let connection = connection_any(runtime, addresses, to_bus, deadline)?;
+    Ok(Sender::new(runtime.clone(), connection, to_bus))
+}
+
+fn connection_any(
+    runtime: &Arc<Runtime>,
+    addresses: &[String],
+    to_bus: bool,
+    deadline: Deadline,
+) -> Result<Connection, String> {
     let until = Instant::from_std(deadline.instant());
     let mut why = "no address is known".to_owned();
     for address in addresses {
@@ -188,7 +219,7 @@ fn connect_any(
             builder.build().await
         };
         match runtime.block_on(async { timeout_at(until, connecting).await }) {
-            Ok(Ok(connection)) => return Ok(Sender::new(runtime.clone(), connection, to_bus)),
+            Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(e)) => why = format!("{address}: {e}"),
             Err(_) => why = format!("{address}: no answer in time"),
         }

@@ -25,6 +25,11 @@ impl Peers {
         Line { bus, name: name.clone(), peer }
     }
 
+    /// Closes all of them.
+    pub fn close(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn peer(&self, bus: &Bus, name: &Arc<str>, deadline: Deadline) -> Option<Arc<Sender>> {
         if let Some(known) = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             return known.clone();

@@ -9,12 +9,15 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use std::collections::{HashSet, VecDeque};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, timeout_at};
 use zbus::{Connection, Message, MessageStream, message::Type};
 
+/// By these atk-bridge comes to count who sends them among its clients, until the sender leaves the bus (`spi_atk_add_client`).
+const BEFRIENDS: &[&str] = &["GetItems", "GetApplicationBusAddress", "RegisterEvent"];
 /// Signals kept for a listener that is slower than the application.
 const SIGNALS: usize = 4_096;
 
@@ -74,12 +77,14 @@ impl<W: Wire + ?Sized> Wire for Arc<W> {
 /// One connection and everything that is under way on it.
 pub struct Sender {
     runtime: Arc<Runtime>,
-    connection: Connection,
     to_bus: bool,
+    /// While this is set nothing is sent by which an application comes to count us among its clients.
+    stranger: AtomicBool,
     pump: Mutex<Pump>,
 }
 
 pub(super) struct Pump {
+    connection: Connection,
     stream: MessageStream,
     listening: bool,
     tickets: HashSet<u32>,
@@ -149,13 +154,33 @@ impl Sender {
     }
 
     fn with_stream(runtime: Arc<Runtime>, connection: Connection, stream: MessageStream, to_bus: bool) -> Self {
-        let pump = Pump { stream, listening: false, tickets: HashSet::new(), queue: VecDeque::new(), broken: None };
-        Self { runtime, connection, to_bus, pump: Mutex::new(pump) }
+        let (tickets, queue) = (HashSet::new(), VecDeque::new());
+        let pump = Pump { connection, stream, listening: false, tickets, queue, broken: None };
+        Self { runtime, to_bus, stranger: AtomicBool::new(false), pump: Mutex::new(pump) }
+    }
+
+    /// Goes on over another connection to the same bus, which has none of the rules and registrations of the one before;
+    /// that one ends. What was posted there has no answer.
+    pub(super) fn change_over(&self, connection: Connection) {
+        let stream = {
+            let _inside = self.runtime.enter();
+            MessageStream::from(&connection)
+        };
+        let mut pump = self.pump();
+        (pump.connection, pump.stream) = (connection, stream);
+        pump.tickets.clear();
+        pump.queue.clear();
+        pump.broken = None;
+    }
+
+    /// Whether calls by which an application comes to count us among its clients are held back: they are late.
+    pub(super) fn stay_a_stranger(&self, yes: bool) {
+        self.stranger.store(yes, Ordering::Relaxed);
     }
 
     /// Our own unique name on this bus.
     pub fn unique_name(&self) -> Option<String> {
-        self.connection.unique_name().map(|n| n.to_string())
+        self.pump().connection.unique_name().map(|n| n.to_string())
     }
 
     /// Taken before the runtime is entered: a thread that waits for it must not hold the runtime's driver.
@@ -168,7 +193,8 @@ impl Sender {
         if let Some(why) = &pump.broken {
             return Err(CallError::Broken { sent: false, why: why.clone() });
         }
-        if Instant::now() >= until {
+        let held_back = self.stranger.load(Ordering::Relaxed) && BEFRIENDS.contains(&call.member);
+        if held_back || Instant::now() >= until {
             return Err(CallError::Late { sent: false });
         }
         let message = call.message(self.to_bus).map_err(|e| CallError::Invalid(e.to_string()))?;
@@ -176,7 +202,7 @@ impl Sender {
         // The other end takes messages off our hands even when the application sleeps; one that doesn't for this long
         // is beyond use, and so is the connection.
         let patience = until + std::time::Duration::from_millis(250);
-        match timeout_at(patience, self.connection.send(&message)).await {
+        match timeout_at(patience, pump.connection.send(&message)).await {
             Ok(Ok(())) => Ok(serial),
             Ok(Err(e)) => Err(CallError::Broken { sent: true, why: e.to_string() }),
             Err(_) => {

@@ -15,6 +15,7 @@ mod kept;
 mod play;
 mod player;
 pub(crate) mod signals;
+mod stranger;
 pub(crate) mod talk;
 mod text;
 
@@ -47,7 +48,10 @@ const KEEP: &str = "keep";
 
 impl Input for LinuxPlatform {
     fn play(&self, strokes: &[Stroke], guard: &Guard, deadline: Deadline) -> Result<Played, Error> {
-        play::play(self, strokes, guard, deadline, None)
+        let keys = stranger::before_keys(self, strokes.iter().any(stranger::is_key), guard)?;
+        let played = play::play(self, strokes, guard, deadline, None);
+        stranger::after_keys(self, keys);
+        played
     }
 
     fn play_while(
@@ -57,7 +61,10 @@ impl Input for LinuxPlatform {
         deadline: Deadline,
         still: &mut dyn FnMut(usize) -> Result<(), Error>,
     ) -> Result<Played, Error> {
-        play::play(self, strokes, guard, deadline, Some(still))
+        let keys = stranger::before_keys(self, strokes.iter().any(stranger::is_key), guard)?;
+        let played = play::play(self, strokes, guard, deadline, Some(still));
+        stranger::after_keys(self, keys);
+        played
     }
 
     fn pointer(&self, deadline: Deadline) -> Evidence<Point> {
@@ -105,11 +112,18 @@ impl Input for LinuxPlatform {
         guard: &Guard,
         deadline: Deadline,
     ) -> Result<Played, Error> {
-        held::hold(self, hold, session, limit_ms, guard, deadline)
+        let keys = stranger::before_keys(self, true, guard)?;
+        let played = held::hold(self, hold, session, limit_ms, guard, deadline);
+        stranger::after_keys(self, keys);
+        played
     }
 
     fn release(&self, hold: &Hold, session: Option<&str>, deadline: Deadline) -> Result<Played, Error> {
-        held::release(self, hold, session, deadline)
+        // Letting go is not to be refused.
+        let keys = stranger::before_keys(self, true, &Guard::default()).unwrap_or_default();
+        let played = held::release(self, hold, session, deadline);
+        stranger::after_keys(self, keys);
+        played
     }
 
     fn held(&self, deadline: Deadline) -> Result<Vec<Held>, Error> {
@@ -117,7 +131,10 @@ impl Input for LinuxPlatform {
     }
 
     fn release_all(&self, session: Option<&str>, deadline: Deadline) -> Result<Vec<Held>, Error> {
-        held::release_all(self, session, deadline)
+        let keys = stranger::before_keys(self, true, &Guard::default()).unwrap_or_default();
+        let released = held::release_all(self, session, deadline);
+        stranger::after_keys(self, keys);
+        released
     }
 }
 

@@ -70,7 +70,7 @@ impl Changes for LinuxPlatform {
 
 impl LinuxPlatform {
     /// The names under which a process is on the accessibility bus.
-    fn names_on_bus(&self, process: &ProcessKey, deadline: Deadline) -> Result<Vec<Arc<str>>, Error> {
+    pub(crate) fn names_on_bus(&self, process: &ProcessKey, deadline: Deadline) -> Result<Vec<Arc<str>>, Error> {
         let apps = self.apps(deadline)?;
         let own = apps.iter().filter(|app| app.process == *process).filter_map(|app| app.root.as_ref());
         Ok(own.filter_map(Object::from_handle).map(|object| object.bus).collect())
