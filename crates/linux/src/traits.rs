@@ -135,6 +135,10 @@ impl Apps for LinuxPlatform {
         programs::launch(self, request)
     }
 
+    fn display_answered(&self) -> bool {
+        !self.x_is_late()
+    }
+
     fn launch_names(&self, app: &str) -> Result<Vec<String>, Error> {
         programs::launch_names(app)
     }

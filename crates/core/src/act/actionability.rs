@@ -262,11 +262,14 @@ fn unsupported(facts: &Facts, action: &Action, policy: Policy, offered: Capabili
     let error = described(error, role, facts, offered);
     let code = error.code();
     error.suggest(match (offered.is_empty(), code) {
-        (true, _) if !(enters(action) && role == Role::Cell) => "Act on a related control, such as one of the same name inside it: only physical input (--headed) reaches this element itself.",
+        (true, _) if !(enters(action) && matches!(role, Role::Cell | Role::Table | Role::Grid)) => "Act on a related control, such as one of the same name inside it: only physical input (--headed) reaches this element itself.",
         (false, Code::PolicyDenied) => {
             "Use one of available_actions; physical input (--headed) takes over the pointer and is your user's decision."
         }
         (_, _) if enters(action) && role == Role::Cell => BY_CLIPBOARD,
+        (_, _) if enters(action) && matches!(role, Role::Table | Role::Grid) => {
+            "A table takes no text, its cells may: 'snapshot --root REF --cell B7' gives the ref of one."
+        }
         (false, _) if enters(action) => {
             "None of available_actions enters text here. '--headed type' does it with the keyboard, which takes over focus \
              and is your user's decision; in a page of a browser that was launched with --cdp, its protocol does."

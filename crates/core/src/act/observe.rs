@@ -8,7 +8,7 @@ use crate::error::{Code, Delivery, Error};
 use crate::observe::changes::Changes;
 use crate::observe::locate::{self, Root};
 use crate::observe::saved;
-use crate::observe::snapshot::keep;
+use crate::observe::snapshot::{compared, keep};
 use crate::platform::apps::surface_json;
 use crate::platform::{App, Live, Platform, ProcessKey, ProcessLife, ReadPlan, Responsive, SurfaceInfo, Window};
 use crate::refs::baseline::Baseline;
@@ -96,7 +96,8 @@ impl<'a> Observer<'a> {
         let (app, window, above) = (target.app.clone(), target.window.clone(), target.above.clone());
         let store = saved::store(self.context)?;
         let kept = self.map.and_then(|map| store.load_baseline(&map.snapshot_id).ok());
-        let options = kept.as_ref().map_or_else(ordinary, |base| base.options.clone());
+        // Whatever the caller's snapshot left out: what an action brings is often a text.
+        let options = compared(&Options::default());
         let windows = platform.windows(std::slice::from_ref(&app), deadline)?;
         let surfaces = platform.surfaces(&app, deadline)?;
         let plan = ReadPlan { bounds: options.include_bounds, ..ReadPlan::contract(deadline) };
@@ -253,11 +254,6 @@ fn settle(platform: &dyn Platform, target: &Target) {
     while !watch.effects(end.within_ms(quiet)).is_empty() && !end.passed() {
         quiet = QUIET_MS;
     }
-}
-
-/// The view of a snapshot without flags.
-fn ordinary() -> Options {
-    Options { free_wrappers: true, ..Options::default() }
 }
 
 fn failed(error: &Error) -> Value {

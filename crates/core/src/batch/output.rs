@@ -51,13 +51,23 @@ pub struct Output {
     results: Vec<Value>,
     bytes: usize,
     completed: usize,
+    failed: usize,
     stopped: Option<Value>,
 }
 
 impl Output {
     /// No entry yet.
     pub fn new(total: usize, timeout_ms: u64) -> Self {
-        Self { begun: Instant::now(), total, timeout_ms, results: Vec::new(), bytes: 0, completed: 0, stopped: None }
+        Self {
+            begun: Instant::now(),
+            total,
+            timeout_ms,
+            results: Vec::new(),
+            bytes: 0,
+            completed: 0,
+            failed: 0,
+            stopped: None,
+        }
     }
 
     fn fits(&self, result: &Value) -> Option<usize> {
@@ -68,6 +78,7 @@ impl Output {
     /// An entry that was run. Where its answer has no room, what is known of its delivery stays.
     pub fn completed(&mut self, entry: &Entry, answer: &Answer) -> Added {
         self.completed += 1;
+        self.failed += usize::from(answer.is_err());
         let result = result(entry, answer, "completed", None);
         if let Some(bytes) = self.fits(&result) {
             self.bytes += bytes;
@@ -121,6 +132,7 @@ impl Output {
         );
         out.insert("total_entries".into(), json!(self.total));
         out.insert("completed_entries".into(), json!(self.completed));
+        out.insert("failed_entries".into(), json!(self.failed));
         out.insert("not_started_entries".into(), json!(self.total - self.completed));
         out.insert("timeout_ms".into(), json!(self.timeout_ms));
         out.insert("elapsed_ms".into(), json!(self.begun.elapsed().as_millis() as u64));

@@ -94,7 +94,7 @@ pub struct Snapshot {
     #[arg(long = "force-electron-a11y")]
     #[serde(default)]
     pub force_electron_a11y: bool,
-    /// Only what changed in its window since this snapshot, seen as it was seen then; saved as a new snapshot.
+    /// Only what changed in its window since this snapshot, whatever that one left out; saved as a new snapshot.
     #[arg(long, value_name = "SNAPSHOT_ID")]
     pub since: Option<String>,
     /// Print at most N tokens, estimated as a quarter of the bytes printed (at least 300): what can be acted on and has a name

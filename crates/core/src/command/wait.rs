@@ -202,6 +202,15 @@ impl Wait {
         if self.window_id.is_some() && self.event.is_none() {
             return Err(Error::invalid("--window-id belongs to --event"));
         }
+        let of_windows = matches!(
+            self.event,
+            Some(EventKind::WindowOpened | EventKind::WindowClosed | EventKind::FocusChanged) | None
+        );
+        if !of_windows && (self.window.is_some() || self.window_id.is_some()) {
+            return Err(Error::invalid(
+                "--window and --window-id belong to window-opened, window-closed and focus-changed",
+            ));
+        }
         if self.ms.is_some_and(|ms| ms > MAX_TIMEOUT_MS) || self.timeout() > MAX_TIMEOUT_MS {
             return Err(Error::invalid(format!("a wait takes at most {MAX_TIMEOUT_MS} ms")));
         }
@@ -236,6 +245,8 @@ mod tests {
         assert!(Wait { ms: Some(1), menu: true, ..Wait::default() }.validate().is_err());
         assert!(Wait { ms: Some(1), ..Wait::default() }.validate().is_ok());
         assert!(Wait { menu_closed: true, ..Wait::default() }.validate().is_ok());
+        let no_window = Wait { event: Some(EventKind::AppLaunched), window: Some("x".into()), ..Wait::default() };
+        assert!(no_window.validate().is_err());
         let event = Wait { event: Some(EventKind::WindowOpened), window: Some("x".into()), ..Wait::default() };
         assert_eq!(event.mode().unwrap(), Mode::Event(EventKind::WindowOpened));
     }

@@ -134,7 +134,9 @@ fn incomplete(tree: &RawTree, found: &Found) -> Error {
     if let Some(kind) = tree.kind {
         // Time won't bring what the application does not publish.
         error = error.detail("cause", kind).not_retryable().suggest(
-            "The application does not publish all of its tree: close it and start it with 'agent-desktop launch'.",
+            "The application does not publish all of its tree now. A dialog of its page (alert, confirm) that is open does \
+             that: a snapshot shows it, answer it first. Where there is none, it was started without accessibility: \
+             'agent-desktop launch' starts it with it, once it is closed.",
         );
     }
     error

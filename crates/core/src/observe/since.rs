@@ -53,15 +53,15 @@ fn of_this_desktop(error: Error) -> Error {
     }
 }
 
-/// The snapshot's own view, with what the caller gives on top.
+/// What the snapshot can be compared in, with what the caller gives on top.
 fn options(args: &Snapshot, base: &Baseline) -> Options {
     let was = &base.options;
     Options {
         max_depth: args.max_depth.map_or(was.max_depth, u32::from),
         free_wrappers: was.free_wrappers && args.max_depth.is_none() && !args.skeleton,
-        skeleton: was.skeleton || args.skeleton,
-        interactive_only: was.interactive_only || args.interactive_only,
-        compact: was.compact || args.compact,
+        skeleton: args.skeleton,
+        interactive_only: args.interactive_only,
+        compact: args.compact,
         include_bounds: was.include_bounds || args.include_bounds,
         budget_tokens: None,
     }

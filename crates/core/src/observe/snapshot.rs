@@ -58,6 +58,17 @@ pub(crate) fn options(args: &Snapshot) -> Options {
     }
 }
 
+/// What a later look is compared with, whatever the view of this one: at least what a snapshot without flags shows.
+pub(crate) fn compared(view: &Options) -> Options {
+    let usual = Options::default();
+    Options {
+        max_depth: view.max_depth.max(usual.max_depth),
+        free_wrappers: true,
+        include_bounds: view.include_bounds,
+        ..usual
+    }
+}
+
 fn window(context: &Context, args: &Snapshot, deadline: Deadline) -> Answer {
     // A state directory that can't be used is said before anything is read.
     saved::store(context)?;
@@ -209,9 +220,10 @@ fn keep_as(
     }
     let unproven = capture.save(&tree, &numbered, None);
     let numbered = saved_only(&map, numbered);
-    // What a budget folds did not change: the baseline has it all.
-    let whole = options.budget_tokens.map(|_| present(&tree, &Options { budget_tokens: None, ..options.clone() }));
-    let baseline = Baseline::of(&tree, whole.as_ref().unwrap_or(&presented), &numbered, options).for_disk();
+    // What this view leaves out may be what changes next: the baseline has it all.
+    let whole = compared(options);
+    let seen = (whole != *options).then(|| present(&tree, &whole));
+    let baseline = Baseline::of(&tree, seen.as_ref().unwrap_or(&presented), &numbered, &whole).for_disk();
     saved::store(context)?.save_with(id.as_str(), &map, Some(&baseline))?;
     saved::tell_saved(context, &map, tree.complete());
     Ok(Kept { map, tree, presented, numbered, unproven })

@@ -38,6 +38,10 @@ pub fn table(context: &Context, args: &Table) -> Answer {
     let mut part = part;
     let empty = trim(&mut part, args.rows.is_none(), args.columns.is_none());
     let mut out = data(args.ref_id.as_ref().map(|r| r.0.as_str()), &part, source);
+    if source == "tree" {
+        // Toolkits without a table interface keep a part of a long list in their tree.
+        out.insert("more_rows".into(), json!("unknown"));
+    }
     if !empty.is_empty() {
         out.insert("empty".into(), Value::Object(empty));
     }
@@ -55,7 +59,7 @@ fn trim(part: &mut TablePart, rows: bool, columns: bool) -> Map<String, Value> {
             empty.insert(what.into(), json!({"start": from, "end": to}));
         }
     };
-    if rows && part.row_count > part.rows.end {
+    if rows && part.row_count > part.rows.end && part.columns.start < part.columns.end {
         let kept = part.cells.iter().rposition(|row| row.iter().any(holds)).map_or(1, |last| last + 1);
         part.cells.truncate(kept);
         let end = part.rows.start + part.cells.len() as u64;

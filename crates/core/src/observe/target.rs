@@ -85,7 +85,7 @@ fn pick_titled(title: &str, scope: Scope<'_>, apps: &[App], windows: &[Window]) 
         .filter(|w| w.title.to_lowercase().contains(&wanted))
         .collect();
     if left.is_empty() {
-        return Err(silent_member(apps, "").unwrap_or_else(|| {
+        return Err(silent_member(apps, "").or_else(|| silent_window(windows)).unwrap_or_else(|| {
             Error::before(Code::WindowNotFound, format!("no such window has {} in its title", echo(title)))
                 .suggest("'agent-desktop list-windows' shows titles and ids.")
         }));
@@ -113,7 +113,7 @@ pub fn usable(window: Window) -> Result<Window> {
 
 fn by_id<'w>(id: &str, app: Option<&str>, apps: &[App], windows: &'w [Window]) -> Result<&'w Window> {
     let Some(window) = windows.iter().find(|w| w.id == id) else {
-        return Err(silent_member(apps, "").unwrap_or_else(|| {
+        return Err(silent_member(apps, "").or_else(|| silent_window(windows)).unwrap_or_else(|| {
             Error::before(Code::WindowNotFound, format!("there is no window {}", echo(id)))
                 .suggest("'agent-desktop list-windows' shows ids.")
         }));
@@ -204,6 +204,16 @@ fn silent_member(apps: &[App], more: &str) -> Option<Error> {
         .map(|app| (app.name.as_str(), app.process.pid))
         .collect();
     if silent.is_empty() { None } else { Some(silent_error(&silent, more)) }
+}
+
+/// The same about a list in which what may be a window did not answer.
+fn silent_window(windows: &[Window]) -> Option<Error> {
+    let silent: Vec<(&str, u32)> = windows
+        .iter()
+        .filter(|w| w.responsive == Responsive::No)
+        .map(|w| (w.app_name.as_str(), w.process.pid))
+        .collect();
+    if silent.is_empty() { None } else { Some(silent_error(&silent, "")) }
 }
 
 /// `APP_UNRESPONSIVE` about these applications.

@@ -239,6 +239,12 @@ pub trait Apps {
         Err(not_supported("launch"))
     }
 
+    /// Whether the window system answered when the last list was made. Where it didn't, windows that only it knows are
+    /// missing, and no absence is proven.
+    fn display_answered(&self) -> bool {
+        true
+    }
+
     /// Candidates for a name that `launch` would start, to attach to a running one.
     fn launch_names(&self, app: &str) -> Result<Vec<String>, Error> {
         Ok(vec![app.to_owned()])

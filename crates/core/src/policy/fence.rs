@@ -298,6 +298,10 @@ impl Apps for Fence {
         Ok(launched)
     }
 
+    fn display_answered(&self) -> bool {
+        self.inner.display_answered()
+    }
+
     fn launch_names(&self, app: &str) -> Result<Vec<String>> {
         self.inner.launch_names(app)
     }

@@ -95,7 +95,7 @@ impl RefId {
         }
         let body = text.strip_prefix('@').ok_or_else(|| wrong("it must start with '@'"))?;
         let Some((snapshot, element)) = body.split_once(':') else {
-            return Err(wrong("it must name its snapshot, like @s8f3k2p9:e8"));
+            return Err(wrong("it must name its snapshot and its element, like @s8f3k2p9:e8"));
         };
         let snapshot = SnapshotId::parse(snapshot).map_err(|_| wrong("its snapshot id is malformed"))?;
         let digits = element.strip_prefix('e').ok_or_else(|| wrong("expected e and a number after ':'"))?;

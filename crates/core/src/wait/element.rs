@@ -91,6 +91,14 @@ fn look(
             (report.actionable(), report.to_json())
         }
         Predicate::Value => {
+            if facts.secure {
+                return Err(Error::before(Code::ActionNotSupported, "what a secure field holds is not told")
+                    .kind("secure_value")
+                    .not_retryable()
+                    .suggest(
+                        "Wait for something else that comes with it, such as --predicate enabled of the next control.",
+                    ));
+            }
             let wanted = value.unwrap_or_default();
             let now = match value_of(facts) {
                 Evidence::Known(now) => Some(now),
@@ -99,7 +107,7 @@ fn look(
                     return Err(property::unread("value", &cause));
                 }
             };
-            let matched = now.unwrap_or_default() == wanted && !facts.secure;
+            let matched = now.unwrap_or_default() == wanted;
             // Only counts: what a field holds may be secret.
             let observed = json!({
                 "matched": matched, "value_present": now.is_some(),

@@ -7,7 +7,7 @@ use crate::command::Context;
 use crate::command::wait::{EventKind, Wait};
 use crate::deadline::Deadline;
 use crate::envelope::Answer;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, echo};
 use crate::observe::list::window_json;
 use crate::observe::target::{app_summary, find_app, matches};
 use crate::platform::apps::surface_json;
@@ -81,6 +81,7 @@ impl Baseline {
                 }
             }
         }
+        silence::whole(platform)?;
         let whose = if named.is_empty() { &apps } else { &named };
         out.silent = silence::silent(whose, &out.windows);
         out.apps = apps;
@@ -123,6 +124,13 @@ fn wait_with(context: &Context, args: &Wait, kind: EventKind, mut before: Baseli
         }
     };
     see(&before);
+    if let (EventKind::WindowClosed, Some(id)) = (kind, &args.window_id)
+        && before.silent.is_empty()
+        && !before.windows.iter().any(|w| w.id == *id)
+    {
+        return Err(Error::before(Code::WindowNotFound, format!("there is no window {} that could close", echo(id)))
+            .suggest("'agent-desktop list-windows' shows ids."));
+    }
     let describe = |error: Error| {
         let error = error.detail("event", json!(kind)).detail("baseline_counts", counts.clone());
         let error = args.app.iter().fold(error, |e, name| e.detail("app", name.as_str()));
@@ -190,7 +198,18 @@ fn change(platform: &dyn Platform, args: &Wait, kind: EventKind, before: &Baseli
             if !silence::moved(before.active.as_ref(), now.active.as_ref(), &now.silent) {
                 return None;
             }
-            event("window", now.active.as_ref().map_or(Value::Null, window_json))
+            // Where a window or application is named, only that it gets the focus is meant.
+            let of_app = |w: &Window| {
+                args.app.is_none()
+                    || now.named.contains(&w.process)
+                    || now.apps.iter().any(|a| a.process == w.process && app_meant(&a))
+            };
+            let named = args.app.is_some() || args.window.is_some() || args.window_id.is_some();
+            match &now.active {
+                Some(window) if meant(&window) && of_app(window) => event("window", window_json(window)),
+                None if !named => event("window", Value::Null),
+                _ => None,
+            }
         }
         EventKind::SurfaceAppeared => {
             let had: HashSet<&str> = before.surfaces.iter().map(|s| s.id.as_str()).collect();

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::observe::locate::{Root, of_window};
 use crate::observe::saved;
 use crate::observe::target::{Scope, find_any_window};
-use crate::platform::{App, Platform, ProcessKey, Window};
+use crate::platform::{App, Platform, ProcessKey, Responsive, Window};
 use crate::refs::id::RefId;
 use crate::vocab::surface::Surface;
 use serde_json::{Value, json};
@@ -99,7 +99,8 @@ impl Place {
             }),
             process: process.zip(instance).map(|(pid, instance)| ProcessKey { pid, instance: instance.into() }),
             apps: RefCell::default(),
-            before: Some(Vec::new()),
+            // Of what ran already nobody noted the windows; of what was started they are no news.
+            before: None,
         }
     }
 
@@ -120,7 +121,13 @@ impl Place {
     }
 
     fn is_new(&self, window: &Window) -> bool {
-        self.before.as_ref().is_some_and(|before| !before.iter().any(|w| w.id == window.id))
+        // A window of an application that doesn't answer is listed under the window system's id.
+        let same = |w: &Window| w.id == window.id || (w.key.is_some() && w.key == window.key);
+        let untold = |w: &Window| {
+            (w.responsive == Responsive::No || window.responsive == Responsive::No)
+                && (w.key.is_none() || window.key.is_none())
+        };
+        self.before.as_ref().is_some_and(|before| !before.iter().any(|w| same(w) || untold(w)))
     }
 
     /// The roots of the other windows of the process: those that are new first, then the others in the order of the list.

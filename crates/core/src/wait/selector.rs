@@ -16,10 +16,11 @@ use crate::observe::snapshot;
 use crate::platform::ProcessKey;
 use crate::query::ask::{Ask, Query};
 use crate::query::matcher::search;
+use crate::query::result::brief_json;
 use crate::tree::closed::away;
 use crate::tree::raw::RawTree;
 use serde_json::{Map, Value, json};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
 /// Time limit of the two waits, in milliseconds.
@@ -103,7 +104,11 @@ pub(crate) fn wait_after(context: &Context, selector: &Selector, place: Result<P
         }
         Ok(other) => Ok(other),
         // The action has run: whatever failed since, what is known of its delivery stands.
-        Err(error) => Err(error.with_delivery(delivered(&done)).detail("after_action", done)),
+        Err(error) => {
+            // An application that ran already says what of the command had no effect.
+            let error = done["suggestion"].as_str().into_iter().fold(error, |e, text| e.suggest(text));
+            Err(error.with_delivery(delivered(&done)).detail("after_action", done))
+        }
     }
 }
 
@@ -115,12 +120,30 @@ fn delivered(done: &Value) -> Delivery {
     }
 }
 
+/// What the last look saw that is worth telling of a wait in vain.
+#[derive(Default)]
+struct Seen {
+    /// Matches that are not shown.
+    hidden: Cell<usize>,
+    /// Elements that were to be gone.
+    still_there: RefCell<Vec<Value>>,
+}
+
+/// Elements that were to be gone and are named, at most.
+const MAX_TOLD: usize = 5;
+
 fn until(context: &Context, selector: &Selector, place: &Place, view: Option<WaitView>) -> Answer {
     let begun = Instant::now();
-    let hidden = Cell::new(0);
+    let seen = Seen::default();
     let describe = |error: Error| {
         let error = error.detail("selector", selector.text.as_str()).detail("gone", selector.gone);
-        let error = if hidden.get() > 0 { error.detail("hidden_matches", hidden.get()) } else { error };
+        let error = if selector.gone { error.detail("wanted", "gone") } else { error };
+        let hidden = seen.hidden.get();
+        let error = if hidden > 0 { error.detail("hidden_matches", hidden) } else { error };
+        let error = match seen.still_there.take() {
+            rows if rows.is_empty() => error,
+            rows => error.detail("still_there", rows),
+        };
         told(context, place, error)
     };
     let own = place.own.as_ref();
@@ -137,7 +160,7 @@ fn until(context: &Context, selector: &Selector, place: &Place, view: Option<Wai
     let left = context.time_left_ms();
     let timeout_ms = left.map_or(selector.timeout_ms, |left| selector.timeout_ms.min(left));
     let answer = until_described(&mut ear, timeout_ms, selector.unmet(), describe, passes, |deadline| {
-        match look(context, selector, place, view, deadline, &hidden) {
+        match look(context, selector, place, view, deadline, &seen) {
             // Where its window is gone, so is the element. Without a name nobody knows which window is meant.
             Err(e) if selector.gone && named && matches!(e.code(), Code::WindowNotFound | Code::AppNotFound) => {
                 Ok(Some(json!({"gone": true, "target_absent": true})))
@@ -172,9 +195,10 @@ fn look(
     place: &Place,
     view: Option<WaitView>,
     deadline: Deadline,
-    hidden: &Cell<usize>,
+    seen: &Seen,
 ) -> Result<Option<Value>> {
-    hidden.set(0);
+    seen.hidden.set(0);
+    seen.still_there.take();
     let own = place.own.clone().unwrap_or_default();
     let mut own_id = own.window_id.clone();
     let mut failed = None;
@@ -182,7 +206,7 @@ fn look(
         match snapshot::read(context, &own, deadline) {
             Ok((root, tree)) => {
                 own_id = Some(root.source.window_id.clone());
-                if let Some(answer) = judge(context, selector, &own, view, (root, tree), deadline, hidden)? {
+                if let Some(answer) = judge(context, selector, &own, view, (root, tree), deadline, seen)? {
                     return Ok(Some(answer));
                 }
             }
@@ -198,7 +222,7 @@ fn look(
             let args = Snapshot { app: None, window_id: Some(root.source.window_id.clone()), ..own.clone() };
             match snapshot::read_root(context, &args, root, deadline) {
                 Ok(read) => {
-                    if let Some(answer) = judge(context, selector, &args, view, read, deadline, hidden)? {
+                    if let Some(answer) = judge(context, selector, &args, view, read, deadline, seen)? {
                         return Ok(Some(answer));
                     }
                 }
@@ -217,14 +241,16 @@ fn judge(
     view: Option<WaitView>,
     (root, tree): (Root, RawTree),
     deadline: Deadline,
-    hidden: &Cell<usize>,
+    seen: &Seen,
 ) -> Result<Option<Value>> {
     let found = search(&selector.query, &tree);
     // What isn't shown is no match: closed menus and pages that are not in view are in many trees all the time.
     let shown: Vec<u32> = found.matches.iter().copied().filter(|at| !away(&tree, *at)).collect();
-    hidden.set(hidden.get() + found.matches.len() - shown.len());
+    seen.hidden.set(seen.hidden.get() + found.matches.len() - shown.len());
     if selector.gone {
         if !shown.is_empty() {
+            let rows = shown.iter().take(MAX_TOLD).map(|at| brief_json(&tree, *at, None, ""));
+            seen.still_there.replace(rows.collect());
             return Ok(None);
         }
         // Absence is proven only by a complete read.

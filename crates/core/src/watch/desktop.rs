@@ -34,6 +34,7 @@ impl Desktop {
             apps.retain(|app| app.process == *process);
         }
         let windows = if apps.is_empty() { Vec::new() } else { platform.windows(&apps, deadline)? };
+        silence::whole(platform)?;
         let mut surfaces = Vec::new();
         if of.is_some() {
             for app in apps.iter().filter(|app| app.root.is_some() && app.responsive == Responsive::Yes) {
@@ -65,6 +66,13 @@ impl Desktop {
                 _ => {}
             }
             self.layers_known = before.layers_known || self.silent.is_empty();
+        }
+        // A silent application's window keeps the id that it is known by.
+        if let Some(active) = &mut self.active
+            && self.silent.contains(&active.process)
+            && let Some(known) = self.windows.iter().find(|w| w.key.is_some() && w.key == active.key)
+        {
+            active.clone_from(known);
         }
         if !silence::moved(before.active.as_ref(), self.active.as_ref(), &self.silent) && self.active.is_none() {
             self.active.clone_from(&before.active);

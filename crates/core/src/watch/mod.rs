@@ -148,7 +148,11 @@ pub fn watch(context: &Context, args: &Watch) -> Answer {
     out.insert("lines".into(), json!(lines.count));
     out.insert("ended".into(), json!(end.token()));
     // What nobody could see is not told, and not known to be nothing.
-    out.insert("complete".into(), json!(!lines.unseen));
+    let left_out = trees.left_out(&desktop);
+    out.insert("complete".into(), json!(!lines.unseen && left_out.is_empty()));
+    if !left_out.is_empty() {
+        out.insert("windows_not_watched".into(), json!(left_out));
+    }
     let silent: Vec<Value> = desktop.unanswered().into_iter().map(target::app_summary).collect();
     if !silent.is_empty() {
         out.insert("unresponsive".into(), Value::Array(silent));

@@ -1,7 +1,21 @@
 //! Applications that don't answer. What a look knows of them comes from the window system alone: other ids, no tree, no
 //! layers. Nothing has come or gone by that, and what a look could not see is not told (decisions D4).
 
-use crate::platform::{App, ProcessKey, Responsive, Window};
+use crate::error::{Code, Error, Result};
+use crate::platform::{App, Platform, ProcessKey, Responsive, Window};
+
+/// Refuses a look under which the window system did not answer: windows that only it knows are missing from it.
+///
+/// # Errors
+/// `TIMEOUT` with kind `display_late`.
+pub fn whole(platform: &dyn Platform) -> Result<()> {
+    if platform.display_answered() {
+        return Ok(());
+    }
+    Err(Error::before(Code::Timeout, "the display did not answer in time: no window seen proves none")
+        .kind("display_late")
+        .retry_after(500))
+}
 
 /// The processes that did not answer a look.
 pub fn silent(apps: &[App], windows: &[Window]) -> Vec<ProcessKey> {
@@ -50,7 +64,9 @@ pub fn recover(
         }));
         let known = |n: &Window| was.iter().any(|b| same(b, n));
         let adopted = here.iter().filter(|n| known(n) || !told_apart || n.key.is_none());
-        out.extend(adopted.map(|n| (*n).clone()));
+        // Titles are the screen's: the one of then is compared with the one of now.
+        let titled = |n: &Window| was.iter().find(|b| same(b, n)).map_or_else(|| n.title.clone(), |b| b.title.clone());
+        out.extend(adopted.map(|n| Window { title: titled(n), ..(*n).clone() }));
         // A window that was known by its tree, and that is no more, has closed.
         let by_tree = |b: &&Window| b.responsive == Responsive::Yes && !here.iter().any(|n| same(b, n));
         out.extend(was.iter().filter(by_tree).cloned());

@@ -60,6 +60,12 @@ impl<'a> Trees<'a> {
     }
 
     fn ids(&self, desktop: &Desktop) -> Vec<String> {
+        let mut ids = self.all_ids(desktop);
+        ids.truncate(MAX_WINDOWS);
+        ids
+    }
+
+    fn all_ids(&self, desktop: &Desktop) -> Vec<String> {
         if self.process.is_none() {
             return Vec::new();
         }
@@ -68,7 +74,12 @@ impl<'a> Trees<'a> {
             .windows
             .iter()
             .filter(|w| w.root.is_some() && w.responsive == Responsive::Yes && !desktop.is_silent(&w.process));
-        readable.map(|w| w.id.clone()).filter(|id| meant(id)).take(MAX_WINDOWS).collect()
+        readable.map(|w| w.id.clone()).filter(|id| meant(id)).collect()
+    }
+
+    /// Windows whose trees are not watched, since there are too many.
+    pub fn left_out(&self, desktop: &Desktop) -> Vec<String> {
+        self.all_ids(desktop).into_iter().skip(MAX_WINDOWS).collect()
     }
 
     fn arguments(&self, id: &str) -> Snapshot {
@@ -143,6 +154,7 @@ impl<'a> Trees<'a> {
                 Err(error) if error.code() == Code::WindowNotFound => continue,
                 Err(error) => return Err(error),
             };
+            lines.unseen |= !tree.complete();
             let delta = compare(&was.base, &tree, &present(&tree, &view));
             if delta.is_empty() {
                 continue;

@@ -119,7 +119,13 @@ pub fn of_app(app: &App, toolkit: Option<Toolkit>, tops: Option<Vec<Top>>, scree
     let mut out = Vec::new();
     let mut used = vec![false; own.len()];
     let silent = tops.is_none() || app.responsive == Responsive::No;
-    let frames: Vec<Top> = tops.unwrap_or_default().into_iter().filter(may_be_window).collect();
+    let tops = tops.unwrap_or_default();
+    let unread: Vec<(Object, u32)> = tops
+        .iter()
+        .filter(|t| t.native.dead.is_none() && matches!(t.native.role, Evidence::Unknown(_)))
+        .map(|t| (t.object.clone(), t.index))
+        .collect();
+    let frames: Vec<Top> = tops.into_iter().filter(may_be_window).collect();
     let shapes: Vec<Frame> = frames.iter().map(|t| shape(t, toolkit)).collect();
     let found = windows::matched(&shapes, &own);
     for w in found.iter().flatten() {
@@ -131,6 +137,14 @@ pub fn of_app(app: &App, toolkit: Option<Toolkit>, tops: Option<Vec<Top>>, scree
         if is_listed(top, found.is_some(), all_found) {
             open += usize::from(found.is_none());
             out.push(window(app, top, found.map(|w| own[w]), matches!(screen, Screen::X11(_))));
+        }
+    }
+    // What could not be read may be a window: it is listed as one that doesn't answer, since a list without it would say
+    // that it is gone (decisions D4).
+    if !all_found && app.responsive == Responsive::Yes {
+        out.extend(unread.into_iter().map(|(object, index)| unread_window(app, &object, index)));
+        if silent && own.is_empty() && app.root.is_some() {
+            out.extend(app.root.as_ref().and_then(Object::from_handle).map(|root| unread_window(app, &root, 0)));
         }
     }
     // Windows that the application shows and no tree tells of, less those that frames of theirs may be.
@@ -193,6 +207,30 @@ fn window(app: &App, top: &Top, x: Option<&X11Window>, asked: bool) -> Window {
 /// The window's identity for the window system: its client with the process generation (spec 1 §4).
 fn window_key(x: &X11Window, process: &ProcessKey) -> WindowKey {
     WindowKey { id: x.client.to_string(), process: process.clone() }
+}
+
+/// What may be a window and did not answer.
+fn unread_window(app: &App, object: &Object, index: u32) -> Window {
+    let unknown = || Evidence::Unknown(Cause::NotRead);
+    Window {
+        id: window_id(object),
+        title: String::new(),
+        app_name: app.name.clone(),
+        process: app.process.clone(),
+        key: None,
+        bounds: Evidence::Unknown(Cause::NotRead),
+        focused: unknown(),
+        visible: unknown(),
+        minimized: unknown(),
+        maximized: unknown(),
+        fullscreen: unknown(),
+        modal: unknown(),
+        responsive: Responsive::No,
+        root: None,
+        above: Vec::new(),
+        index,
+        no_tree_reason: Some("what it is could not be read: the application answers, but not for this".to_owned()),
+    }
 }
 
 fn treeless(app: &App, x: &X11Window, silent: bool) -> Window {
