@@ -126,6 +126,65 @@ fn mousepad_is_closed_while_a_dialog_is_open() {
     assert!(reply.took < Duration::from_secs(5), "it doesn't wait until it gives up: {:?}", reply.took);
 }
 
+/// The ordinary way of an agent: a name typed into the dialog that `click` has opened. GTK 3 hangs for good in the first key
+/// where anybody who has read its tree is still on the bus; a desktop of its own for each try.
+#[test]
+fn a_name_is_typed_into_a_dialog_that_a_click_opened() {
+    for round in 0..4 {
+        let desk = Desk::new();
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("typed.txt");
+        let mousepad = mousepad_with(&desk, "typed words");
+        let by_us = round % 2 == 0;
+        if by_us {
+            desk.ok(&["click", &mousepad.save_as]);
+        } else {
+            assert_eq!(other_client(&desk, &mousepad.app, Some("Save As..."))["silent"], true, "the trap is real");
+        }
+        let dialog = id_of(&desk, "Save As");
+        let name = only(&desk, &dialog, "textfield", "Name:");
+        desk.ok(&["--headed", "clear", &name]);
+        let data = desk.ok(&["--headed", "type", &name, &file.display().to_string()]);
+        assert_eq!(data["disposition"]["delivery"], "delivered_verified", "{data}");
+        // Read and press on one connection, over and over.
+        let press = |combo: &str| json!({"command": "press", "args": {"combo": combo}});
+        let look = json!({"command": "snapshot", "args": {"window_id": dialog}});
+        let entries = json!([look, press("shift+end"), look, press("end"), look]).to_string();
+        let batch = desk.ok(&["--headed", "batch", &entries]);
+        assert_eq!(batch["results"].as_array().expect("results").len(), 5, "{batch}");
+        assert!(batch["results"].as_array().expect("results").iter().all(|r| r["ok"] == true), "{batch}");
+        desk.ok(&["--headed", "press", "Return", "--observe"]);
+        let read = || std::fs::read_to_string(&file).ok().filter(|read| !read.is_empty());
+        assert_eq!(wait_for("the file", read).trim_end(), "typed words");
+        wait_for("the bus to answer", || (other_client(&desk, &mousepad.app, None)["silent"] == false).then_some(()));
+    }
+}
+
+/// Somebody else listens: a key would hang the application, and is refused; what needs no key goes on.
+#[test]
+fn no_key_where_somebody_else_listens() {
+    let desk = Desk::new();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mousepad = mousepad_with(&desk, "watched words");
+    let mut watch = desk.cli_spawn(&["watch", "--app", "mousepad", "--for", "60000"]);
+    desk.ok(&["click", &mousepad.save_as]);
+    let dialog = id_of(&desk, "Save As");
+    let name = only(&desk, &dialog, "textfield", "Name:");
+    for command in
+        [&["--headed", "type", name.as_str(), "x"][..], &["--headed", "press", "a"], &["--headed", "key-down", "a"]]
+    {
+        let refused = wait_for("the watch to be known", || {
+            let answer: Value = serde_json::from_str(&desk.cli(command).stdout).expect("an envelope");
+            let error = answer["error"].clone();
+            (error["details"]["kind"] == "keys_would_hang_application").then_some(error)
+        });
+        assert_eq!(refused["disposition"]["delivery"], "not_delivered", "{refused}");
+    }
+    save(&desk, &dir.path().join("watched.txt"), "watched words");
+    let _ = watch.kill();
+    let _ = watch.wait();
+}
+
 /// The question about unsaved text comes at once, and so does the answer.
 #[test]
 fn mousepad_asks_before_it_closes() {

@@ -3,7 +3,8 @@
 //! atk-bridge (GTK 3, LibreOffice, Firefox, Chromium) doesn't take a message from a connection while an earlier one of the
 //! same connection is still being handled. A handler that runs a modal dialog (`gtk_dialog_run`) so silences the bus for
 //! everybody until the dialog is closed, while a new direct connection answers at once (finding L4-4). The application can't
-//! be asked for its address then, but the place is a convention: `$XDG_RUNTIME_DIR/at-spi2-socket-PID`. It listens there from
+//! be asked for its address then, but the place is a convention: `$XDG_RUNTIME_DIR/at-spi2-socket-PID` for root, for all others
+//! `socket` in a directory `at-spi2-XXXXXX` there, which the kernel's tables tell from those of other applications. It listens from
 //! the first time that anybody asked for the address, which each read of a tree does (see [`super::Peers`]).
 //!
 //! The line is to the same process, or there is none: the bus names the process of the unique name, the kernel the
@@ -16,7 +17,7 @@ use super::reply::{CallError, Reply};
 use super::sender::{Pump, Sender};
 use agent_desktop_core::deadline::Deadline;
 use futures_util::future::{join, join_all};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -179,8 +180,12 @@ impl Directs {
 
     /// Where the process listens, if a socket of our own user lies there.
     fn socket(&self, pid: u32) -> Option<PathBuf> {
-        let path = self.directory.as_ref()?.join(format!("at-spi2-socket-{pid}"));
-        is_our_socket(&path).then_some(path)
+        let directory = self.directory.as_ref()?;
+        let path = directory.join(format!("at-spi2-socket-{pid}"));
+        if is_our_socket(&path) {
+            return Some(path);
+        }
+        listening(directory, pid).into_iter().find(|path| is_our_socket(path))
     }
 
     /// See [`super::Bus::line_for_writes`].
@@ -230,6 +235,33 @@ pub fn owner(name: &str) -> Call {
     Call::driver("GetConnectionUnixProcessID", Body::Text(name.to_owned()))
 }
 
+/// Sockets in directories `at-spi2-*` of this one on which the process listens.
+fn listening(directory: &Path, pid: u32) -> Vec<PathBuf> {
+    let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let begin = directory.join("at-spi2-");
+    let begin = begin.to_string_lossy();
+    let candidates: Vec<(u64, &str)> =
+        table.lines().filter_map(listener).filter(|(_, p)| p.starts_with(&*begin)).collect();
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let held: HashSet<String> = open
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
+        .map(|link| link.to_string_lossy().into_owned())
+        .collect();
+    candidates.iter().filter(|(inode, _)| held.contains(&format!("socket:[{inode}]"))).map(|(_, p)| p.into()).collect()
+}
+
+/// Inode and path of a line of `/proc/net/unix`, where it is a socket that listens at a path (`__SO_ACCEPTCON`).
+fn listener(line: &str) -> Option<(u64, &str)> {
+    let mut words = line.split_ascii_whitespace();
+    let listens = words.nth(3)? == "00010000";
+    let inode = words.nth(2)?.parse().ok()?;
+    let path = words.next().filter(|p| p.starts_with('/'))?;
+    listens.then_some((inode, path))
+}
+
 fn is_our_socket(path: &Path) -> bool {
     let us = rustix::process::geteuid().as_raw();
     std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket() && m.uid() == us)
@@ -269,6 +301,20 @@ mod tests {
             assert!(is_of(&stream, us));
             assert!(!is_of(&stream, us + 1), "it is this process that listens");
         });
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn the_kernel_tells_whose_socket_it_is() {
+        let directory = std::env::temp_dir().join(format!("agent-desktop-listening-{}", std::process::id()));
+        let own = directory.join("at-spi2-AB12CD");
+        std::fs::create_dir_all(&own).unwrap();
+        let us = std::process::id();
+        assert!(listening(&directory, us).is_empty());
+        let _listener = std::os::unix::net::UnixListener::bind(own.join("socket")).unwrap();
+        assert_eq!(listening(&directory, us), [own.join("socket")]);
+        assert!(listening(&directory, 1).is_empty(), "another process");
+        assert_eq!(listener("0: 2 0 00000000 0001 03 77 /a/b"), None, "connected, not listening");
         std::fs::remove_dir_all(&directory).unwrap();
     }
 

@@ -10,6 +10,7 @@
 //! the bus since. So we leave it before the keys, and come back under another name. Of the messages that one connection
 //! gets the bus keeps the order: once the application has answered our new name it has taken note that the old one is gone.
 //! Where it doesn't answer, the call that opened the dialog came over the bus: who its clients are it can't be told any more.
+//! Most buses tell who they are: atk-bridge has each one's departure announced (`GetAllMatchRules`).
 
 use crate::LinuxPlatform;
 use crate::bus::{Call, Object, Wire as _};
@@ -19,7 +20,8 @@ use agent_desktop_core::deadline::Deadline;
 use agent_desktop_core::error::{Code, Error};
 use agent_desktop_core::platform::input::{Guard, Stroke};
 use agent_desktop_core::platform::observe::ProcessKey;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
@@ -29,6 +31,10 @@ use x11rb::protocol::xproto::{AtomEnum, ChangeWindowAttributesAux, ClientMessage
 const LOOK_MS: u64 = 3_000;
 /// How long the application may take to answer on the bus, in milliseconds.
 const ANSWER_MS: u64 = 1_000;
+/// While it takes note that we are gone, how often is looked.
+const AGAIN: Duration = Duration::from_millis(10);
+/// Why keys are refused where we are not the only one.
+const LISTENED: &str = "it has another client on the accessibility bus (a screen reader, a running 'watch'), or had one when it went silent";
 /// How long it may take to come to the last key.
 const TAKEN: Duration = Duration::from_secs(2);
 /// How long after the keys nothing is asked where no window says that it has taken them.
@@ -68,12 +74,13 @@ pub fn before_keys(platform: &LinuxPlatform, keys: bool, guard: &Guard) -> Resul
         return Err(refused(first, "the accessibility bus could not be left"));
     }
     for pid in &pids {
-        hears(platform, *pid, deadline).map_err(|why| refused(*pid, why))?;
-    }
-    let others =
-        others(platform, deadline).ok_or_else(|| refused(first, "whether it has other clients can't be told"))?;
-    if others > 0 {
-        return Err(refused(first, "another accessibility client listens to it (a screen reader, a running 'watch')"));
+        let names = names(platform, *pid, deadline)
+            .ok_or_else(|| refused(*pid, "the application can't be found on the accessibility bus"))?;
+        let free = match clients(platform, &names, deadline) {
+            Some(free) => free,
+            None => hears(platform, &names, deadline).and_then(|()| unheard(platform, deadline)),
+        };
+        free.map_err(|why| refused(*pid, why))?;
     }
     Ok(windows.iter().filter(|w| w.pid.is_some_and(|pid| pids.contains(&pid))).map(|w| w.client).collect())
 }
@@ -94,30 +101,53 @@ fn has_bridge(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains("libatk-bridge"))
 }
 
+fn names(platform: &LinuxPlatform, pid: i32, deadline: Deadline) -> Option<Vec<Arc<str>>> {
+    let process = ProcessKey { pid: u32::try_from(pid).ok()?, instance: Token::of(pid).ok()?.to_string() };
+    platform.names_on_bus(&process, deadline).ok()
+}
+
+/// Whether the application has no client, as far as the bus knows; none where the bus doesn't tell. For each client
+/// atk-bridge asks the bus to say when it goes, and takes that back when it takes the client from its list.
+fn clients(platform: &LinuxPlatform, names: &[Arc<str>], deadline: Deadline) -> Option<Result<(), &'static str>> {
+    let patience = deadline.within_ms(ANSWER_MS);
+    let of_client = |rule: &String| rule.contains("member='NameOwnerChanged'") && rule.contains("arg0=':");
+    loop {
+        let bus = Object::new("org.freedesktop.DBus", "/org/freedesktop/DBus");
+        let ask = Call::new(&bus, "org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules");
+        let all = platform.bus.a11y().call(ask, deadline).ok()?;
+        let all = all.read::<HashMap<String, Vec<String>>>("match rules").ok()?;
+        if !names.iter().filter_map(|name| all.get(&**name)).flatten().any(of_client) {
+            return Some(Ok(()));
+        }
+        if patience.passed() {
+            return Some(Err(LISTENED));
+        }
+        std::thread::sleep(AGAIN);
+    }
+}
+
 /// Whether the application answers on the bus, and so has taken note of who left it.
-fn hears(platform: &LinuxPlatform, pid: i32, deadline: Deadline) -> Result<(), &'static str> {
-    let process = u32::try_from(pid).ok().zip(Token::of(pid).ok());
-    let process = process.map(|(pid, token)| ProcessKey { pid, instance: token.to_string() });
-    let unknown = "the application can't be found on the bus";
-    let names = process.and_then(|p| platform.names_on_bus(&p, deadline).ok()).ok_or(unknown)?;
+fn hears(platform: &LinuxPlatform, names: &[Arc<str>], deadline: Deadline) -> Result<(), &'static str> {
     for name in names {
-        let ask = Call::new(&Object::root_of(name), "org.a11y.atspi.Accessible", "GetRole");
+        let ask = Call::new(&Object::root_of(name.clone()), "org.a11y.atspi.Accessible", "GetRole");
         // Over the bus itself, not over a direct line.
         if platform.bus.a11y().call(ask, deadline.within_ms(ANSWER_MS)).is_err() {
-            return Err(
-                "the application doesn't answer on the accessibility bus: a call that came over it runs the dialog",
-            );
+            return Err("it doesn't answer on the accessibility bus: a call that came over it runs the dialog");
         }
     }
     Ok(())
 }
 
-/// How many events are registered, by whomever; we have none registered.
-fn others(platform: &LinuxPlatform, deadline: Deadline) -> Option<usize> {
+/// Whether nobody has events registered; we have none. The best that can be known where the bus doesn't tell.
+fn unheard(platform: &LinuxPlatform, deadline: Deadline) -> Result<(), &'static str> {
     let registry = Object::new("org.a11y.atspi.Registry", "/org/a11y/atspi/registry");
     let ask = Call::new(&registry, "org.a11y.atspi.Registry", "GetRegisteredEvents");
-    let reply = platform.bus.a11y().call(ask, deadline.within_ms(ANSWER_MS)).ok()?;
-    reply.read::<Vec<(String, String)>>("registered events").ok().map(|events| events.len())
+    let reply = platform.bus.a11y().call(ask, deadline.within_ms(ANSWER_MS));
+    match reply.and_then(|reply| reply.read::<Vec<(String, String)>>("registered events")) {
+        Ok(events) if events.is_empty() => Ok(()),
+        Ok(_) => Err(LISTENED),
+        Err(_) => Err("whether it has other clients can't be told"),
+    }
 }
 
 fn refusal(platform: &LinuxPlatform, pid: i32, why: &str) -> Error {
