@@ -104,7 +104,11 @@ impl Desktop {
         for window in &self.windows {
             match had.get(window.id.as_str()) {
                 None => lines.tell("window-opened", fields([("window", window_json(window))])),
-                Some(was) if was.title != window.title => {
+                // Where only the tree tells titles, none may be one that could not be read.
+                Some(was)
+                    if was.title != window.title
+                        && (window.key.is_some() || !(window.title.is_empty() || was.title.is_empty())) =>
+                {
                     let window_id = json!(window.id);
                     lines.tell(
                         "title-changed",

@@ -181,3 +181,24 @@ fn slow_node() {
     delivered(&scene.click(&slow), "delivered_unverified");
     scene.pressed(&["slow"]);
 }
+
+/// What could not be read may be a window: it is listed as one that doesn't answer, and is not called closed or gone.
+#[test]
+fn silent_window() {
+    let scene = Scene::new("silent-window");
+    let rows = scene.desk.ok(&["list-windows", "--app", &scene.app]);
+    let rows = rows.as_array().expect("rows");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    let silent = rows.iter().find(|w| w["responsive"] == false).unwrap_or_else(|| panic!("{rows:?}"));
+    let id = silent["id"].as_str().expect("an id");
+    assert!(rows.iter().any(|w| w["title"] == "First" && w.get("responsive").is_none()), "{rows:?}");
+    let gone = ["snapshot", "--window-id", id, "--wait-for-gone", "button:OK", "--wait-timeout", "1500"];
+    let error = scene.desk.cli(&gone).error();
+    assert!(["APP_UNRESPONSIVE", "TIMEOUT"].contains(&error["code"].as_str().expect("a code")), "{error}");
+    refused(&scene.desk.cli(&["snapshot", "--window-id", id, "--timeout-ms", "1500"]), "APP_UNRESPONSIVE", None);
+    let closed = ["wait", "--event", "window-closed", "--app", &scene.app, "--timeout", "1500"];
+    assert_eq!(scene.desk.cli(&closed).error()["code"], "TIMEOUT");
+    // The other window is read as ever.
+    let first = rows.iter().find(|w| w["title"] == "First").expect("the other")["id"].as_str().expect("an id");
+    assert_eq!(scene.desk.ok(&["snapshot", "--window-id", first, "--timeout-ms", "20000"])["complete"], true);
+}
