@@ -61,7 +61,13 @@ pub fn before_keys(platform: &LinuxPlatform, keys: bool, guard: &Guard) -> Resul
     let deadline = Deadline::after_ms(LOOK_MS);
     let meant = guard.front.as_ref().and_then(|front| i32::try_from(front.process.pid).ok());
     let modal = |w: &X11Window| w.modal && w.viewable && w.pid.is_some() && (meant.is_none() || w.pid == meant);
-    let windows: Vec<X11Window> = platform.x_windows(deadline).unwrap_or_default().into_iter().filter(modal).collect();
+    // Without a display no key is sent either.
+    let Some(windows) = platform.x_windows(deadline) else {
+        let pid = meant.unwrap_or_default();
+        let known = platform.display().is_some();
+        return if known { Err(refusal(platform, pid, "its windows can't be read")) } else { Ok(Vec::new()) };
+    };
+    let windows: Vec<X11Window> = windows.into_iter().filter(modal).collect();
     let pids: HashSet<i32> = windows.iter().filter_map(|w| w.pid).filter(|pid| has_bridge(*pid)).collect();
     if pids.is_empty() {
         return Ok(Vec::new());
@@ -98,7 +104,7 @@ pub fn after_keys(platform: &LinuxPlatform, careful: Careful) {
 
 /// Whether the process has loaded atk-bridge; one that can't be looked into may have.
 fn has_bridge(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains("libatk-bridge"))
+    std::fs::read_to_string(format!("/proc/{pid}/maps")).map_or(true, |maps| maps.contains("libatk-bridge"))
 }
 
 fn names(platform: &LinuxPlatform, pid: i32, deadline: Deadline) -> Option<Vec<Arc<str>>> {
