@@ -406,9 +406,9 @@ fn a_busy_watch_pushes_out_nothing_of_its_caller() {
     for _ in 0..110 {
         desk.ok(&["find", "--app", &live.app, "--role", "button", "--first"]);
     }
-    let watch = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "60000", "--max", "140"]);
+    let mut watch = desk.cli_spawn(&["watch", "--app", &live.app, "--for", "60000", "--max", "140"]);
     std::thread::sleep(Duration::from_millis(2_000));
-    let mut lines = BufReader::new(watch.stdout.expect("its output")).lines();
+    let mut lines = BufReader::new(watch.stdout.take().expect("its output")).lines();
     for turn in 0..140 {
         live.fixture.control(&format!("rename dead Turn {turn}"));
         let line: Value = serde_json::from_str(&lines.next().expect("a line").expect("UTF-8")).expect("JSON");
@@ -418,6 +418,7 @@ fn a_busy_watch_pushes_out_nothing_of_its_caller() {
             desk.ok(&["get", line["element"]["ref"].as_str().expect("a ref")]);
         }
     }
+    watch.wait().expect("it ended");
     desk.ok(&["get", &save]);
     let kept = std::fs::read_dir(desk.dir.path().join("state/snapshots")).expect("snapshots");
     let of_watch =

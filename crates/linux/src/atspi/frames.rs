@@ -70,7 +70,13 @@ pub fn tops(wire: &dyn Wire, apps: &[(&App, Option<Toolkit>)], deadline: Deadlin
         })
         .collect();
     const FIELDS: &[Field] = &[Field::Role, Field::States, Field::Name, Field::Extents, Field::ChildCount];
-    let each = if apps.len() > 1 { deadline.within_ms(LIVENESS_MS) } else { deadline };
+    let several = out.iter().flatten().flatten().nth(1).is_some();
+    let each = match (apps.len() > 1, several) {
+        (true, _) => deadline.within_ms(LIVENESS_MS),
+        // One window that doesn't answer must leave time for reading another.
+        (false, true) => deadline.within_ms(u64::try_from(deadline.left().as_millis() / 2).unwrap_or(u64::MAX)),
+        (false, false) => deadline,
+    };
     let calls = out.iter().flatten().flatten().flat_map(|t| FIELDS.iter().map(|f| f.call(&t.object))).collect();
     let mut answers = wire.flight(calls, each).into_iter();
     for (list, (_, toolkit)) in out.iter_mut().zip(apps) {
