@@ -1,5 +1,6 @@
 //! Answers about the program itself and the desktop as a whole.
 
+use crate::act::lease::Lease;
 use crate::command::desktop::{Desktop, DesktopOperation};
 use crate::command::system::{Permissions, Status};
 use crate::command::{Context, not_available};
@@ -96,7 +97,10 @@ pub fn permissions(context: &Context, args: &Permissions) -> Answer {
 pub fn desktop(context: &Context, args: &Desktop) -> Answer {
     let desktops = context.host().desktops().ok_or_else(|| not_available("desktop"))?;
     match args.operation {
-        DesktopOperation::Start => desktops.start(args.screen()?),
+        DesktopOperation::Start => {
+            Lease::sweep();
+            desktops.start(args.screen()?)
+        }
         DesktopOperation::List => desktops.list(),
         DesktopOperation::Stop => desktops.stop(args.args.first().map_or("", String::as_str)),
         DesktopOperation::Run => {

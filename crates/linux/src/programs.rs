@@ -12,6 +12,7 @@ use agent_desktop_core::platform::{
     App, CloseRequest, CloseStep, Closed, LaunchRequest, Launched, ProcessKey, ProcessLife,
 };
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -144,6 +145,28 @@ fn switch_trees_on(platform: &LinuxPlatform) {
     if let Err(e) = platform.bus.session().call(call, deadline) {
         tracing::warn!("trees could not be switched on: {}", crate::bus::join::describe(&e));
     }
+}
+
+fn starts_with(path: &std::path::Path, wanted: &[u8; 2]) -> bool {
+    let mut first = [0; 2];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *wanted
+}
+
+/// Whether a process runs the program at this path: by the file that is executed, or by a script among the arguments.
+pub fn runs(process: &ProcessKey, path: &str) -> Option<bool> {
+    let wanted = std::fs::canonicalize(path).ok()?;
+    let proc = PathBuf::from("/proc").join(process.pid.to_string());
+    let executable = std::fs::read_link(proc.join("exe")).ok()?;
+    let line = std::fs::read(proc.join("cmdline")).ok()?;
+    let script = line
+        .split(|b| *b == 0)
+        .take(8)
+        .filter_map(|arg| std::str::from_utf8(arg).ok())
+        .any(|arg| arg.starts_with('/') && std::fs::canonicalize(arg).is_ok_and(|file| file == wanted));
+    let is_it = executable == wanted || script;
+    // What a wrapper script starts is another file.
+    let wrapper = || starts_with(&wanted, b"#!");
+    if is_it || !wrapper() { Some(is_it) } else { None }
 }
 
 /// Whether a process of this name was started a moment ago and may not be on the bus yet.

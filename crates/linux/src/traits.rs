@@ -135,6 +135,10 @@ impl Apps for LinuxPlatform {
         programs::launch(self, request)
     }
 
+    fn runs(&self, process: &ProcessKey, path: &str) -> Option<bool> {
+        programs::runs(process, path)
+    }
+
     fn display_answered(&self) -> bool {
         !self.x_is_late()
     }

@@ -180,3 +180,18 @@ fn a_desktop_entry_names_its_running_program() {
     let error = desk.err(&["find", "--app", "org.gnome.Calculator", "--role", "button"]);
     assert_eq!(error["code"], "APP_NOT_FOUND", "{error}");
 }
+
+/// A path means that very file: another program of the same name is not it.
+#[test]
+fn launch_by_path_takes_no_other_program_for_it() {
+    let desk = Desk::new();
+    let running = desk.ok(&["launch", "galculator"]);
+    let by_path = desk.ok(&["launch", "/usr/bin/galculator"]);
+    assert_eq!((&by_path["pid"], &by_path["attached"]), (&running["pid"], &json!(true)), "{by_path}");
+    let copy = desk.dir.path().join("galculator");
+    std::fs::copy("/bin/sleep", &copy).expect("a copy");
+    let path = copy.to_str().expect("UTF-8");
+    let reply = desk.cli(&["launch", path, "--arg", "30", "--no-attach", "--timeout", "3000"]);
+    let said = reply.envelope().to_string();
+    assert!(!said.contains("already_running") && !said.contains(&running["pid"].to_string()), "{said}");
+}

@@ -30,7 +30,10 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     let deadline = Deadline::after_ms(args.timeout());
     let names = platform.launch_names(&args.app)?;
     let apps = platform.apps(deadline)?;
-    let running: Vec<App> = apps.into_iter().filter(|app| names.iter().any(|name| matches(name, app))).collect();
+    // A path means that very program; where nobody can tell, its name does.
+    let is_it = |app: &App| !args.app.contains('/') || platform.runs(&app.process, &args.app) != Some(false);
+    let running: Vec<App> =
+        apps.into_iter().filter(|app| names.iter().any(|name| matches(name, app)) && is_it(app)).collect();
     if !running.is_empty() {
         return attach(platform, args, &running, &names, deadline);
     }

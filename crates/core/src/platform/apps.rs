@@ -239,6 +239,12 @@ pub trait Apps {
         Err(not_supported("launch"))
     }
 
+    /// Whether a process runs this program, given by its path; none where that can't be told.
+    fn runs(&self, process: &ProcessKey, path: &str) -> Option<bool> {
+        let _ = (process, path);
+        None
+    }
+
     /// Whether the window system answered when the last list was made. Where it didn't, windows that only it knows are
     /// missing, and no absence is proven.
     fn display_answered(&self) -> bool {

@@ -298,6 +298,10 @@ impl Apps for Fence {
         Ok(launched)
     }
 
+    fn runs(&self, process: &ProcessKey, path: &str) -> Option<bool> {
+        self.inner.runs(process, path)
+    }
+
     fn display_answered(&self) -> bool {
         self.inner.display_answered()
     }

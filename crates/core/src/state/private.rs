@@ -200,6 +200,11 @@ fn take(path: &Path, wait: Duration, attempt: fn(&File) -> std::result::Result<(
     }
 }
 
+/// Whether an open file is still the one at its path: a lock on one that was taken away guards nothing.
+pub fn is_still_at(file: &File, path: &Path) -> bool {
+    matches!((file.metadata(), path.symlink_metadata()), (Ok(ours), Ok(there)) if unix::same_file(&ours, &there))
+}
+
 fn lock_timeout(path: &Path, wait: Duration) -> Error {
     Error::before(Code::Timeout, format!("another command held the state lock for {} ms", wait.as_millis()))
         .kind("lock_timeout")
