@@ -252,10 +252,15 @@ fn fields(was: &Saying, now: &Saying) -> Vec<Field> {
             out.push(Field::Text(field, w.clone(), n.clone()));
         }
     }
-    if let (Some(w), Some(n)) = (was.states, now.states)
-        && w != n
-    {
-        out.push(Field::States(w, n));
+    if let (Some(w), Some(n)) = (was.states, now.states) {
+        let told = |mut set: StateSet| {
+            was.untold.iter().chain(now.untold.iter()).for_each(|state| set.remove(state));
+            set
+        };
+        let (w, n) = (told(w), told(n));
+        if w != n {
+            out.push(Field::States(w, n));
+        }
     }
     if was.children_count != now.children_count && was.children_count.is_some() && now.children_count.is_some() {
         out.push(Field::Count(was.children_count, now.children_count));

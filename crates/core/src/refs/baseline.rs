@@ -112,12 +112,19 @@ pub struct Saying {
     /// The states; none where they could not be read.
     #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
     pub states: Option<StateSet>,
+    /// States of which nothing was told: their absence is no "no".
+    #[serde(rename = "u", default, skip_serializing_if = "none_of_them")]
+    pub untold: StateSet,
     /// How many children there were, where not all were shown.
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     pub children_count: Option<u64>,
     /// Whether it was a secure field.
     #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
     pub secure: bool,
+}
+
+fn none_of_them(states: &StateSet) -> bool {
+    states.is_empty()
 }
 
 impl Saying {
@@ -134,6 +141,7 @@ impl Saying {
             value: if facts.secure { None } else { Said::of(value_of(facts)) },
             description: Said::of(text(&description)),
             states: states_of(facts).into_known(),
+            untold: facts.untold,
             children_count,
             secure: facts.secure,
         }

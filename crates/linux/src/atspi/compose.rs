@@ -36,6 +36,10 @@ const EMBEDDED: char = '\u{fffc}';
 
 /// The role, with everything that tells it apart.
 pub fn role_of(native: &Native, toolkit: Toolkit) -> Evidence<Role> {
+    // Where the role's name tells more and wasn't read, the number alone would tell another role.
+    if let Evidence::Unknown(cause @ (Cause::Late | Cause::NotRead)) = &native.role_name {
+        return Evidence::Unknown(cause.clone());
+    }
     native.role.as_ref().map(|number| {
         let web_role = if toolkit.web() { native.attribute("xml-roles").into_known() } else { None };
         match native.role_name.known().map(String::as_str) {
@@ -373,7 +377,8 @@ fn untold(native: &Native, place: &Place, role: Role) -> StateSet {
     let Some(states) = native.states.known() else { return StateSet::EMPTY };
     let number = native.role_number().unwrap_or(n::INVALID);
     let mut out = StateSet::EMPTY;
-    if place.above.unsure && place.above.asks_extents(number, *states, place.toolkit) {
+    let asks = place.above.asks_extents(number, *states, place.toolkit);
+    if asks && (place.above.unsure || matches!(native.extents, Evidence::Unknown(_))) {
         out.insert(State::Hidden);
     }
     let choice = matches!(role, Option | Tab | TreeItem | Cell | Row | MenuItem | RadioButton);

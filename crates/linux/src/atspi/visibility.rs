@@ -71,8 +71,10 @@ impl Above {
             && toolkit.showing_is_reported()
             && !states.has(States::SHOWING)
             && !states.is_empty();
+        // What only extents tell, and they weren't read, nobody knows of what is below, either.
+        let unread = matches!(extents, Evidence::Unknown(_)) && self.asks_extents(number, states, toolkit);
         Self {
-            unsure: self.unsure,
+            unsure: self.unsure || unread,
             closed_popup: self.closed_popup || (popup && !states.has(States::VISIBLE) && !states.is_empty()),
             // The page of a background tab (FINDINGS §2 "background tabs in the tree"), a page of a stack, a container
             // that isn't visible; but not a popup that is only closed.
