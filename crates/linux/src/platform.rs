@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// How long the X server may take: it is local and answers at once, or is beyond use.
 const X_MS: u64 = 1_000;
+/// What it has at least, however little time the caller has left.
+const X_LEAST_MS: u64 = 150;
 
 /// How old a look at the X server's windows may be that serves two lists of one command. An application that doesn't
 /// answer makes more than this of the pause between them, and is looked at again.
@@ -41,6 +43,8 @@ pub struct LinuxPlatform {
     program: Option<PathBuf>,
     /// Whether the X server was asked for its windows last and did not answer in time.
     x_late: AtomicBool,
+    /// Whether a question was unanswered since the applications were listed last.
+    x_missed: AtomicBool,
 }
 
 impl LinuxPlatform {
@@ -63,6 +67,7 @@ impl LinuxPlatform {
             inside: None,
             program: None,
             x_late: AtomicBool::new(false),
+            x_missed: AtomicBool::new(false),
         })
     }
 
@@ -151,14 +156,15 @@ impl LinuxPlatform {
     /// The managed windows of the X server; none where there is no X server to ask.
     pub fn x_windows(&self, deadline: Deadline) -> Option<Vec<X11Window>> {
         let (display, authority) = self.display.as_ref()?;
-        let end = deadline.within_ms(X_MS).instant();
+        // What others took of the time is not the display's lateness.
+        let end = deadline.max(Deadline::after_ms(X_LEAST_MS)).within_ms(X_MS).instant();
         let mut held = self.x.lock().unwrap_or_else(PoisonError::into_inner);
         self.x_late.store(false, Ordering::Relaxed);
         if held.is_none() {
             match x11::connect(display, authority.as_deref(), end) {
                 Ok(connection) => *held = Some(connection),
                 Err(error) => {
-                    self.x_late.store(matches!(error, x11::X11Error::Timeout), Ordering::Relaxed);
+                    self.note_late(&error);
                     return None;
                 }
             }
@@ -168,12 +174,23 @@ impl LinuxPlatform {
         match x11::windows(connection) {
             Ok(all) => Some(all),
             Err(error) => {
-                self.x_late.store(matches!(error, x11::X11Error::Timeout), Ordering::Relaxed);
+                self.note_late(&error);
                 // After a timeout the connection is not to be used again.
                 *held = None;
                 None
             }
         }
+    }
+
+    fn note_late(&self, error: &x11::X11Error) {
+        let late = matches!(error, x11::X11Error::Timeout);
+        self.x_late.store(late, Ordering::Relaxed);
+        self.x_missed.fetch_or(late, Ordering::Relaxed);
+    }
+
+    /// Whether the X server left a question unanswered since the applications were listed last.
+    pub(crate) fn x_was_missed(&self) -> bool {
+        self.x_missed.load(Ordering::Relaxed)
     }
 
     /// Whether the X server left the last question for its windows unanswered: then no window seen proves none.
@@ -183,6 +200,7 @@ impl LinuxPlatform {
 
     /// As [`Self::x_windows`], and kept for the list of windows that follows a list of applications at once.
     pub(crate) fn look(&self, deadline: Deadline) -> Option<Vec<X11Window>> {
+        self.x_missed.store(false, Ordering::Relaxed);
         let seen = self.x_windows(deadline);
         let kept = seen.clone().map(|windows| (Instant::now(), windows));
         *self.looked.lock().unwrap_or_else(PoisonError::into_inner) = kept;

@@ -226,7 +226,8 @@ pub fn close(platform: &LinuxPlatform, app: &App, request: CloseRequest, deadlin
         }
         closed.closed = gone(pid, TERM_WAIT, deadline);
     } else {
-        let before = windows_of(platform, pid, deadline);
+        // A display that doesn't answer has said of no window that it isn't there: without asking, work would be lost.
+        let before: Vec<X11Window> = managed(platform, deadline)?.into_iter().filter(|w| w.pid == Some(pid)).collect();
         let asked = ask_windows(platform, key, pid, deadline, &mut closed)?;
         let patience = Deadline::after(CLOSE_WAIT).min(deadline);
         let mut question = Question::new(before);
@@ -251,6 +252,22 @@ pub fn close(platform: &LinuxPlatform, app: &App, request: CloseRequest, deadlin
     }
     closed.delivery = if closed.closed { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
     Ok(closed)
+}
+
+/// The managed windows; none where there is no display at all.
+fn managed(platform: &LinuxPlatform, deadline: Deadline) -> Result<Vec<X11Window>, Error> {
+    match platform.x_windows(deadline) {
+        Some(all) => Ok(all),
+        None if platform.display().is_some() => Err(display_late()),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn display_late() -> Error {
+    Error::before(Code::Timeout, "the display did not answer: the application's windows could not be asked to close")
+        .kind("display_late")
+        .retry_after(500)
+        .suggest("Retry when the display answers; --force ends the application without asking.")
 }
 
 fn windows_of(platform: &LinuxPlatform, pid: i32, deadline: Deadline) -> Vec<X11Window> {
@@ -303,7 +320,7 @@ fn ask_windows(
     deadline: Deadline,
     closed: &mut Closed,
 ) -> Result<usize, Error> {
-    let windows = platform.x_windows(deadline).unwrap_or_default();
+    let windows = managed(platform, deadline)?;
     let mut asked = 0;
     for window in windows.iter().filter(|w| w.pid == Some(pid) && w.transient_for.is_none()) {
         same_generation(key, closed)?;
@@ -315,7 +332,9 @@ fn ask_windows(
                 });
                 closed.delivery = Delivery::DeliveredUnverified;
             }
-            Some(Ok(false)) | None => {}
+            Some(Ok(false)) => {}
+            None if asked == 0 => return Err(display_late()),
+            None => {}
             Some(Err(e)) if e.is_gone() => {}
             Some(Err(e)) => {
                 return Err(Error::new(

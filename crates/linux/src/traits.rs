@@ -140,7 +140,7 @@ impl Apps for LinuxPlatform {
     }
 
     fn display_answered(&self) -> bool {
-        !self.x_is_late()
+        !self.x_was_missed()
     }
 
     fn launch_names(&self, app: &str) -> Result<Vec<String>, Error> {

@@ -148,6 +148,8 @@ fn the_view_is_the_snapshot_s() {
     assert!(list(&whole, "added").is_empty(), "what a budget folded is not new: {whole}");
     let wide = live.snapshot();
     let other = desk.ok(&["snapshot", "--since", &id(&wide), "-i"]);
+    assert!(other.get("view_differs").is_none() && list(&other, "removed").is_empty(), "{other}");
+    let other = desk.ok(&["snapshot", "--since", &id(&wide), "--skeleton"]);
     assert_eq!(other["view_differs"], true);
     assert!(list(&other, "removed").is_empty(), "{other}");
 }

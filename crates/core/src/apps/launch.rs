@@ -7,7 +7,7 @@ use crate::deadline::Deadline;
 use crate::envelope::Answer;
 use crate::error::{Code, Delivery, Error, Result, echo};
 use crate::observe::list::window_json;
-use crate::observe::target::{app_summary, matches};
+use crate::observe::target::{app_summary, display_late, matches};
 use crate::platform::{App, LaunchRequest, Launched, Platform, ProcessKey, ProcessLife, Responsive, Window};
 use crate::windows;
 use serde_json::{Map, Value, json};
@@ -34,6 +34,10 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     let is_it = |app: &App| !args.app.contains('/') || platform.runs(&app.process, &args.app) != Some(false);
     let running: Vec<App> =
         apps.into_iter().filter(|app| names.iter().any(|name| matches(name, app)) && is_it(app)).collect();
+    if running.is_empty() && !platform.display_answered() {
+        // It may run, known to the window system alone: a second one would be started.
+        return Err(display_late());
+    }
     if !running.is_empty() {
         return attach(platform, args, &running, &names, deadline);
     }
@@ -49,7 +53,7 @@ pub fn launch(context: &Context, args: &Launch) -> Answer {
     let probe_budget = cdp_port.map(|_| cdp::budget(deadline.left()));
     let window_deadline =
         Deadline::after(WINDOW_WAIT.min(deadline.left().saturating_sub(probe_budget.unwrap_or_default())));
-    let (process, app, mut window) = appear(platform, &launched, &names, window_deadline)?;
+    let (process, app, mut window) = appear(platform, &launched, &names, &is_it, window_deadline)?;
     if let Some(window) = window.as_mut().filter(|w| w.root.is_none() && w.responsive == Responsive::Yes)
         && app.as_ref().is_some_and(|app| app.root.is_none())
         && platform.may_publish(&window.process)
@@ -184,7 +188,7 @@ fn again(
     let request = LaunchRequest { app: args.app.clone(), ..LaunchRequest::default() };
     let launched = platform.launch(&request, deadline)?;
     let until = Deadline::after(WINDOW_WAIT.min(deadline.left()));
-    let (process, shown, mut window) = appear(platform, &launched, names, until)?;
+    let (process, shown, mut window) = appear(platform, &launched, names, &|_| true, until)?;
     let app = shown.as_ref().unwrap_or(app);
     if args.activate {
         window = Some(activate(platform, window, std::slice::from_ref(app), deadline).map_err(started)?);
@@ -218,6 +222,7 @@ fn appear(
     platform: &dyn Platform,
     launched: &Launched,
     names: &[String],
+    is_it: &dyn Fn(&App) -> bool,
     deadline: Deadline,
 ) -> Result<(ProcessKey, Option<App>, Option<Window>)> {
     let mut seen: (Option<App>, Option<Window>) = (None, None);
@@ -228,7 +233,7 @@ fn appear(
         let apps = platform.apps(deadline).unwrap_or_default();
         let ours: Vec<App> = apps
             .into_iter()
-            .filter(|app| own.contains(&app.process) || names.iter().any(|name| matches(name, app)))
+            .filter(|app| own.contains(&app.process) || (names.iter().any(|name| matches(name, app)) && is_it(app)))
             .collect();
         if !ours.is_empty() {
             let windows = platform.windows(&ours, deadline).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Lists: applications, windows, surfaces. One silent application never holds up the others (decisions D4).
 
 use super::locate::{UNTOLD, untold};
-use super::target::{find_app, known_as, pick_app};
+use super::target::{display_late, find_app, known_as, pick_app};
 use crate::command::Context;
 use crate::command::observe::{ListSurfaces, READ_TIMEOUT_MS};
 use crate::command::windows::{ListApps, ListWindows};
@@ -15,7 +15,8 @@ use serde_json::{Map, Value, json};
 
 /// `list-apps`.
 pub fn apps(context: &Context, args: &ListApps) -> Answer {
-    let all = context.platform()?.apps(Deadline::after_ms(READ_TIMEOUT_MS))?;
+    let platform = context.platform()?;
+    let all = platform.apps(Deadline::after_ms(READ_TIMEOUT_MS))?;
     let wanted = args.app.as_ref().map(|text| text.trim().to_lowercase());
     let shown = |app: &&App| {
         wanted.as_ref().is_none_or(|text| {
@@ -34,6 +35,10 @@ pub fn apps(context: &Context, args: &ListApps) -> Answer {
     if !silent.is_empty() {
         out.insert("unresponsive".into(), Value::Array(silent));
     }
+    if !platform.display_answered() {
+        // Applications that only the window system knows are missing.
+        out.insert("complete".into(), json!(false));
+    }
     Ok(Value::Object(out))
 }
 
@@ -46,9 +51,17 @@ pub fn windows(context: &Context, args: &ListWindows) -> Answer {
         let name = &*known_as(platform, name, &apps);
         // Two processes of one name are two rows here, not an ambiguity: a list chooses nothing.
         let named: Vec<App> = apps.iter().filter(|app| super::target::matches(name, app)).cloned().collect();
-        apps = if named.is_empty() { pick_app(name, &apps)? } else { named };
+        apps = match named.is_empty() {
+            true if !platform.display_answered() => return Err(display_late()),
+            true => pick_app(name, &apps)?,
+            false => named,
+        };
     }
     let rows = platform.windows(&apps, deadline)?;
+    // A list without what only the window system knows would say that it isn't there.
+    if !platform.display_answered() {
+        return Err(display_late());
+    }
     Ok(Value::Array(rows.iter().map(window_json).collect()))
 }
 
@@ -64,7 +77,11 @@ pub fn surfaces(context: &Context, args: &ListSurfaces) -> Answer {
     let rows: Vec<Value> = open.iter().map(surface_json).collect();
     let mut out = json!({"pid": apps[0].process.pid, "surfaces": rows});
     let kinds: Vec<Surface> = open.iter().map(|s| s.kind).collect();
-    let popups = untold(platform, &apps[0].process, &kinds, deadline).into_known().unwrap_or_default();
+    let popups = untold(platform, &apps[0].process, &kinds, deadline);
+    if let Evidence::Unknown(_) = popups {
+        out["popups_unread"] = json!(true);
+    }
+    let popups = popups.into_known().unwrap_or_default();
     if !popups.is_empty() {
         out["popups"] = json!(popups);
         out["suggestion"] = json!(UNTOLD);

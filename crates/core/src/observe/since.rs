@@ -60,8 +60,9 @@ fn options(args: &Snapshot, base: &Baseline) -> Options {
         max_depth: args.max_depth.map_or(was.max_depth, u32::from),
         free_wrappers: was.free_wrappers && args.max_depth.is_none() && !args.skeleton,
         skeleton: args.skeleton,
-        interactive_only: args.interactive_only,
-        compact: args.compact,
+        // What comes is often a text: these only narrow what a snapshot prints.
+        interactive_only: false,
+        compact: false,
         include_bounds: was.include_bounds || args.include_bounds,
         budget_tokens: None,
     }

@@ -329,10 +329,12 @@ fn look_for_window(platform: &dyn Platform, scope: Scope<'_>, deadline: Deadline
     let name = scope.app.map(|name| known_as(platform, name, &apps));
     let scope = Scope { app: name.as_deref(), ..scope };
     let windows = match scope {
-        Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
+        Scope { app: Some(name), window_id: None } => {
+            platform.windows(&in_time(platform, pick_app(name, &apps), deadline)?, deadline)?
+        }
         _ => platform.windows(&apps, deadline)?,
     };
-    let window = in_time(pick_window(scope, &apps, &windows), deadline)?;
+    let window = in_time(platform, pick_window(scope, &apps, &windows), deadline)?;
     let also = |w: &&Window| w.process == window.process && w.id != window.id && w.visible.says_yes();
     let others = match scope.window_id {
         None => windows.iter().filter(also).take(MAX_CANDIDATES).cloned().collect(),
@@ -354,18 +356,24 @@ fn look_for_any_window(
     let name = scope.app.map(|name| known_as(platform, name, &apps));
     let scope = Scope { app: name.as_deref(), ..scope };
     let windows = match scope {
-        Scope { app: Some(name), window_id: None } => platform.windows(&pick_app(name, &apps)?, deadline)?,
+        Scope { app: Some(name), window_id: None } => {
+            platform.windows(&in_time(platform, pick_app(name, &apps), deadline)?, deadline)?
+        }
         _ => platform.windows(&apps, deadline)?,
     };
     let answer = match title {
         Some(title) => pick_titled(title, scope, &apps, &windows),
         None => pick_any_window(scope, &apps, &windows),
     };
-    in_time(answer, deadline)
+    in_time(platform, answer, deadline)
 }
 
-fn in_time(answer: Result<Window>, deadline: Deadline) -> Result<Window> {
+fn in_time<T>(platform: &dyn Platform, answer: Result<T>, deadline: Deadline) -> Result<T> {
     match answer {
+        // Applications and windows that only the window system knows are missing from lists without it.
+        Err(e) if !platform.display_answered() && matches!(e.code(), Code::AppNotFound | Code::WindowNotFound) => {
+            Err(display_late())
+        }
         // What was cut short proves no absence.
         Err(e) if deadline.passed() && matches!(e.code(), Code::AppNotFound | Code::WindowNotFound) => {
             Err(Error::before(Code::Timeout, "the windows could not be listed in time")
@@ -376,11 +384,18 @@ fn in_time(answer: Result<Window>, deadline: Deadline) -> Result<Window> {
     }
 }
 
+/// The window system did not answer: what is missing is not known to be absent.
+pub fn display_late() -> Error {
+    Error::before(Code::Timeout, "the display did not answer in time: what is not listed may be there")
+        .kind("display_late")
+        .retry_after(500)
+}
+
 /// Asks the platform for the application that a name means, else for that of the active window.
 pub fn find_app(platform: &dyn Platform, name: Option<&str>, deadline: Deadline) -> Result<Vec<App>> {
     let apps = platform.apps(deadline)?;
     match name {
-        Some(name) => pick_app(&known_as(platform, name, &apps), &apps),
+        Some(name) => in_time(platform, pick_app(&known_as(platform, name, &apps), &apps), deadline),
         None => {
             let window = platform.active_window(deadline)?.ok_or_else(no_active_window)?;
             let own: Vec<App> = apps.into_iter().filter(|app| app.process == window.process).collect();

@@ -1,7 +1,8 @@
 //! Applications that don't answer. What a look knows of them comes from the window system alone: other ids, no tree, no
 //! layers. Nothing has come or gone by that, and what a look could not see is not told (decisions D4).
 
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
+use crate::observe::target::display_late;
 use crate::platform::{App, Platform, ProcessKey, Responsive, Window};
 
 /// Refuses a look under which the window system did not answer: windows that only it knows are missing from it.
@@ -12,9 +13,7 @@ pub fn whole(platform: &dyn Platform) -> Result<()> {
     if platform.display_answered() {
         return Ok(());
     }
-    Err(Error::before(Code::Timeout, "the display did not answer in time: no window seen proves none")
-        .kind("display_late")
-        .retry_after(500))
+    Err(display_late())
 }
 
 /// The processes that did not answer a look.
